@@ -1,0 +1,98 @@
+# Everything a person or CI does with this repository. 'make' alone lists the targets.
+
+ifndef PYTHON
+PYTHON := $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
+endif
+
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+# A stamp for each Python: asking for another one makes the environment anew.
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+READY := $(VENV)/.ready-$(VERSION)
+
+PIP := PIP_CONSTRAINT=constraints.txt $(PY) -m pip --disable-pip-version-check --quiet --quiet
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: $(READY) ## show the whole product on a throw-away vault
+	@$(PY) tools/demo.py
+
+.PHONY: test
+test: $(READY) ## run the tests on every core
+	@$(PY) -m pytest -n auto
+
+.PHONY: lint
+lint: $(READY) ## ruff: every rule, and the format
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+.PHONY: types
+types: $(READY) ## mypy, strict
+	@$(BIN)/mypy
+
+.PHONY: imports
+imports: $(READY) ## import-linter: the layers and the doors
+	@$(BIN)/lint-imports
+
+.PHONY: schemas
+schemas: $(READY) ## write schemas/ anew
+	@$(PY) tools/schemas.py
+
+.PHONY: docs
+docs: $(READY) ## write docs/reference anew
+	@$(PY) tools/reference.py
+
+.PHONY: check
+check: check-rest test ## all that CI asks: lint, types, imports, drift, fixture vault, tests
+
+.PHONY: check-rest
+check-rest: lint types imports drift fixture ## check without the tests
+
+.PHONY: drift
+drift: $(READY) ## schemas/ and docs/reference say what the code says
+	@$(PY) tools/schemas.py --check
+	@$(PY) tools/reference.py --check
+
+.PHONY: fixture
+fixture: $(READY) ## the fixture vault passes its own check
+	@$(BIN)/orgvault -C fixtures/vault check
+
+.PHONY: bench
+bench: $(READY) ## measure speed against references, side by side
+	@$(PY) benchmarks/run.py
+
+.PHONY: constraints
+constraints: ## take the newest versions: write constraints.txt anew
+	@$(PYTHON) tools/constraints.py
+
+.PHONY: clean
+clean: ## remove the environment, caches and builds
+	rm -rf $(VENV) dist build .coverage .coverage.* .hypothesis .import_linter_cache \
+		.mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+.PHONY: no-python
+no-python:
+
+# hatchling comes first and the build is not isolated: pip of different ages disagree on whether
+# constraints reach into an isolated build.
+# Without its Python (a dangling link, say) an environment is made anew.
+$(READY): pyproject.toml constraints.txt $(if $(wildcard $(PY)),,no-python)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "orgvault needs Python 3.11 or newer, and '$(PYTHON)' is $(or $(VERSION),not there)." \
+		"Say which one to use: make PYTHON=/path/to/python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "'$(PYTHON)' cannot make virtual environments: install its venv package" \
+		"(on Debian: apt-get install python3-venv)." >&2; exit 1; }
+	@echo "Installing into $(VENV) (only when pyproject.toml or constraints.txt changed) ..." >&2
+	@test -e $(READY) && $(PY) -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) install hatchling
+	@$(PIP) install --no-build-isolation --editable '.[dev]'
+	@touch $@

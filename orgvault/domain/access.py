@@ -1,0 +1,64 @@
+"""Who may do what to whom: the one function that decides, for every verb."""
+
+from dataclasses import dataclass
+
+from orgvault.domain.roster import Agent
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who is acting: the owner, another operator, or an agent."""
+
+    kind: str  # "owner", "operator" or "agent"
+    name: str
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person acts."""
+        return self.kind != "agent"
+
+
+# The table of vault.md.  Each verb names the columns that may: owner, operator, lead, self
+# (agent A itself), other (another agent).  `lead` counts for an agent or an operator alike.
+_TABLE: dict[str, frozenset[str]] = {
+    verb: frozenset(may.split())
+    for verb, may in {
+        "read": "owner operator lead self",
+        "list": "owner operator lead self",
+        "correct": "owner lead",
+        "dispatch": "owner",
+        "redo": "owner operator lead",
+        "task": "owner operator",
+        "proposal-close": "owner operator",
+        "post": "owner operator self",
+        "roster": "owner operator lead self other",
+        "shape": "owner",
+    }.items()
+}
+_SAID = {
+    "owner": "the owner",
+    "operator": "an operator",
+    "lead": "the agent's lead",
+    "self": "the agent itself",
+    "other": "any agent",
+}
+
+
+def allowed(actor: Actor, verb: str, agent: Agent | None) -> bool:
+    """Whether `actor` may do `verb` to `agent`; a verb not in the table is the owner's."""
+    return bool(_columns(actor, agent) & _TABLE.get(verb, frozenset({"owner"})))
+
+
+def who_may(verb: str) -> str:
+    """Who may do a verb, for the refusal's sentence."""
+    may = _TABLE.get(verb, frozenset({"owner"}))
+    return ", ".join(text for column, text in _SAID.items() if column in may)
+
+
+def _columns(actor: Actor, agent: Agent | None) -> set[str]:
+    columns = {actor.kind} if actor.is_person else set()
+    if not actor.is_person:
+        columns.add("self" if agent is not None and agent.id == actor.name else "other")
+    if agent is not None and agent.lead == actor.name:
+        columns.add("lead")
+    return columns

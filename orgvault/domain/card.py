@@ -1,0 +1,29 @@
+"""Cards of the backlog: one Markdown note each, flat frontmatter, body free text."""
+
+from dataclasses import dataclass
+
+from orgvault.domain.ids import AGENT_ID, CARD_ID, INSTANT
+from orgvault.domain.instants import normal
+from orgvault.domain.record import says
+
+KINDS = ("task", "improve", "revert", "tooling")
+TASK_STATUSES = ("open", "doing", "done", "closed")
+IMPROVE_STATUSES = ("open", "shipped", "closed", "withdrawn")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """The frontmatter of `<pages folder>/Backlog/<id>.md`."""
+
+    version: int = says("Format version of the note.", default=1, minimum=1, maximum=1)
+    id: str = says("The card's id; the note is named after it.", pattern=CARD_ID)
+    kind: str = says("task, improve, revert or tooling.", choices=KINDS)
+    status: str = says(
+        "open, doing, done, closed; of a proposal open, shipped, closed, withdrawn.",
+        choices=tuple(dict.fromkeys((*TASK_STATUSES, *IMPROVE_STATUSES))),
+    )
+    title: str = says("One line.", max_chars=300)
+    author: str = says("Who asked for it.", max_chars=100)
+    assignee: str = says("Who is to do it; empty for nobody.", default="", max_chars=100)
+    agent: str | None = says("The agent it is for or from.", default=None, pattern=AGENT_ID)
+    created: str = says("When (UTC).", pattern=INSTANT, normal=normal)

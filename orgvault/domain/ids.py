@@ -1,0 +1,92 @@
+"""The ids of everything, and what is refused as one."""
+
+import re
+from hashlib import sha256
+
+CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+
+AGENT_ID = r"[a-z][a-z0-9-]{0,31}"
+CLAIM_ID = r"c-[0-9a-hjkmnp-tv-z]{8}"
+WAKE_ID = r"w-[0-9a-hjkmnp-tv-z]{8}"
+CARD_ID = r"(?:t|imp)-[0-9a-hjkmnp-tv-z]{8}"
+RUN_ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
+ROW_ID = r"[a-z][a-z0-9.-]{0,63}"
+SHA256 = r"[0-9a-f]{64}"
+INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)"
+
+# Windows opens a device for these names whatever the folder or the ending
+# (https://learn.microsoft.com/windows/win32/fileio/naming-a-file).
+DEVICE_NAMES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))]
+)
+# Verbs of the command groups that also take an agent: `memory stats` must stay unambiguous.
+VERBS = frozenset(
+    [
+        "add",
+        "all",
+        "check",
+        "close",
+        "compile",
+        "diff",
+        "done",
+        "edit",
+        "episodes",
+        "exec",
+        "import",
+        "list",
+        "preview",
+        "query",
+        "redo",
+        "render",
+        "retire",
+        "run",
+        "shape",
+        "shipped",
+        "show",
+        "start",
+        "stats",
+        "sync",
+        "try",
+        "verify",
+        "why",
+    ]
+)
+
+
+def random_id(prefix: str, randomness: bytes) -> str:
+    """`prefix-` and 8 Crockford base-32 characters from 5 random bytes."""
+    return f"{prefix}-{_base32(randomness[:5])}"
+
+
+def derived_id(prefix: str, *parts: str) -> str:
+    """An id that the same parts always give, in every clone: `prefix-` and 16 characters.
+
+    A row recorded twice (a retry, two clones) so has one id and counts once.
+    """
+    return f"{prefix}-{_base32(sha256(chr(10).join(parts).encode()).digest()[:10])}"
+
+
+def agent_id_fault(text: str) -> str:
+    """Why `text` cannot be an agent's id; empty when it can."""
+    if not re.fullmatch(AGENT_ID, text):
+        return f"`{text}` is not an agent id: a small letter, then up to 31 of a-z, 0-9 and -"
+    if text in DEVICE_NAMES:
+        return f"`{text}` is a device name on some systems and cannot name a file"
+    if text in VERBS:
+        return f"`{text}` is a verb of the command line and cannot be an agent's id"
+    return ""
+
+
+def is_run_id(text: str) -> bool:
+    """Whether `text` may be a run id."""
+    return re.fullmatch(RUN_ID, text) is not None
+
+
+def file_name(run: str) -> str:
+    """A run id as part of a file name that every file system takes."""
+    return "".join(c if c.isalnum() or c in "-_" else f"%{ord(c):02X}" for c in run)
+
+
+def _base32(data: bytes) -> str:
+    number, size = int.from_bytes(data, "big"), len(data) * 8 // 5
+    return "".join(CROCKFORD[number >> 5 * (size - 1 - i) & 31] for i in range(size))

@@ -1,0 +1,124 @@
+"""Wakes and statuses: what asks an agent to run, and what a run says of itself."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from orgvault.domain.ids import AGENT_ID, CARD_ID, INSTANT, ROW_ID, RUN_ID, WAKE_ID
+from orgvault.domain.instants import normal
+from orgvault.domain.record import says
+
+
+class Reason(StrEnum):
+    """Why a wake was asked for."""
+
+    TASK = "task"
+    CHAT = "chat"
+    MENTION = "mention"
+    SCHEDULE = "schedule"
+    MANUAL = "manual"
+
+
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    DONE = "done"
+    BLOCKED = "blocked"
+    REQUEST_CHANGES = "request_changes"
+    NO_REPORT = "no_report"
+    ERROR = "error"
+
+
+# What a run may say of itself; the other two are the engine's words.
+REPORTED = (Outcome.DONE, Outcome.BLOCKED, Outcome.REQUEST_CHANGES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WakeEvent:
+    """One row of `wakes/<agent>/`: a wake was added, or closed by a run."""
+
+    v: int = says("Format version of the row.", default=1, minimum=1, maximum=1)
+    id: str = says("Row id: the wake's id and the event.", pattern=ROW_ID)
+    agent: str = says("The agent that is asked to run.", pattern=AGENT_ID)
+    wake: str = says("The wake.", pattern=WAKE_ID)
+    event: str = says("What happened to it.", choices=("added", "closed"))
+    at: str = says("When (UTC).", pattern=INSTANT, normal=normal)
+    actor: str = says("Who did it.", max_chars=200)
+    reason: Reason | None = says("Why the agent is asked to run (added).", default=None)
+    card: str | None = says("The card it is about (added).", default=None, pattern=CARD_ID)
+    note: str = says("A line for the agent (added).", default="", max_chars=4000)
+    run: str | None = says("The run that closed it (closed).", default=None, pattern=RUN_ID)
+
+
+@dataclass(frozen=True)
+class Wake:
+    """A request that an agent run, as its events tell it."""
+
+    id: str
+    agent: str
+    reason: Reason
+    card: str | None
+    note: str
+    added_at: str
+    added_by: str
+    closed_at: str | None = None
+    closed_by_run: str | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether no run has closed it yet."""
+        return self.closed_at is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """One row of `status/<agent>/`: what a run says about itself."""
+
+    v: int = says("Format version of the row.", default=1, minimum=1, maximum=1)
+    id: str = says("Row id.", pattern=ROW_ID)
+    agent: str = says("The agent whose run it is.", pattern=AGENT_ID)
+    run: str = says("The run.", pattern=RUN_ID)
+    at: str = says("When (UTC).", pattern=INSTANT, normal=normal)
+    text: str = says("What it says.", max_chars=8000)
+    card: str | None = says("The card the run worked on.", default=None, pattern=CARD_ID)
+    outcome: str | None = says(
+        "How the run says it ended.", default=None, choices=tuple(map(str, REPORTED))
+    )
+    fallback: bool = says("Posted by orgvault since the run left no status.", default=False)
+
+
+def opened(
+    wake: str, agent: str, reason: Reason, card: str | None, note: str, at: str, actor: str
+) -> WakeEvent:
+    """The event that adds a wake."""
+    return WakeEvent(
+        id=f"{wake}.added", agent=agent, wake=wake, event="added", at=at, actor=actor,
+        reason=reason, card=card, note=note,
+    )  # fmt: skip
+
+
+def closed(wake: Wake, run: str, at: str, actor: str) -> WakeEvent:
+    """The event that closes a wake; the same id whoever closes it, so that it closes once."""
+    return WakeEvent(
+        id=f"{wake.id}.closed", agent=wake.agent, wake=wake.id, event="closed", at=at,
+        actor=actor, run=run,
+    )  # fmt: skip
+
+
+def wakes(events: list[WakeEvent]) -> list[Wake]:
+    """The wakes that a list of events tells, in the order they were added."""
+    found: dict[str, Wake] = {}
+    closings: dict[str, WakeEvent] = {}
+    for event in events:
+        if event.event == "closed":
+            closings.setdefault(event.wake, event)
+        elif event.wake not in found:
+            found[event.wake] = Wake(
+                event.wake, event.agent, event.reason or Reason.MANUAL, event.card, event.note,
+                event.at, event.actor,
+            )  # fmt: skip
+    return [
+        replace(wake, closed_at=closings[key].at, closed_by_run=closings[key].run)
+        if key in closings
+        else wake
+        for key, wake in found.items()
+    ]

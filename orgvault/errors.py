@@ -1,0 +1,220 @@
+"""Every failure a person can meet.
+
+Each class writes its own sentence (what, where, what to do) from the facts it is given, and has
+its exit code: 1 a known failure, 2 usage, 3 refused by the gate, 4 not allowed, 5 changed
+underneath, 70 a bug, 75 the vault is busy.  No message text stands where they are raised.
+"""
+
+from collections.abc import Sequence
+
+
+class OrgvaultError(Exception):
+    """A known failure; `str()` is the sentence a person reads."""
+
+    exit_code = 1
+
+
+class UsageFault(OrgvaultError):
+    """The command's words do not fit; `sentence` says which and what would."""
+
+    exit_code = 2
+
+    def __init__(self, what: str, do: str) -> None:
+        super().__init__(f"{what}: {do}")
+
+
+class NoVault(OrgvaultError):
+    """No `.agents/org/` at or above the place where we looked."""
+
+    def __init__(self, start: str) -> None:
+        super().__init__(
+            f"no vault at {start} or above it (no .agents/org/ folder): "
+            "go to your vault, name it with -C, or make one with `orgvault init`"
+        )
+
+
+class NoRepository(OrgvaultError):
+    """The vault is not inside a git repository."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"{place} is not in a git repository: run `orgvault init` there")
+
+
+class ForeignRepository(OrgvaultError):
+    """git does not trust the repository since another user owns it."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"git refuses {place} since another user owns it: if you trust it, run "
+            f"`git config --global --add safe.directory {place}`"
+        )
+
+
+class PathsIgnored(OrgvaultError):
+    """A gitignore rule hides what orgvault writes."""
+
+    def __init__(self, rule: str, path: str) -> None:
+        super().__init__(
+            f"{rule} ignores {path}, so that nothing orgvault writes could be committed: "
+            "take that line out, or add `!.agents/` below it"
+        )
+
+
+class GitFailed(OrgvaultError):
+    """A git command failed in a way we do not expect."""
+
+    def __init__(self, command: str, said: str) -> None:
+        super().__init__(f"`{command}` failed: {said or 'it said nothing'}")
+
+
+class NotCompiled(OrgvaultError):
+    """There is no compiled roster."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is missing: run `orgvault compile`")
+
+
+class BadFile(OrgvaultError):
+    """A file cannot be used as it stands; it is named with line, fault and remedy."""
+
+    def __init__(self, file: str, line: int, what: str, do: str) -> None:
+        super().__init__(f"{file}:{line}: {what}, {do}" if line else f"{file}: {what}, {do}")
+
+
+class NewerFormat(OrgvaultError):
+    """A file was written by a newer orgvault."""
+
+    def __init__(self, file: str, version: int, known: int) -> None:
+        super().__init__(
+            f"{file} has format version {version} and this orgvault knows {known}: "
+            "update orgvault (pip install --upgrade orgvault)"
+        )
+
+
+class Faults(OrgvaultError):
+    """Several things wrong at once, each with its place."""
+
+    def __init__(self, what: str, faults: Sequence[object]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join([what, *map(str, faults)]))
+
+
+class UnknownAgent(OrgvaultError):
+    """No such agent on the roster."""
+
+    def __init__(self, agent: str, known: Sequence[str]) -> None:
+        super().__init__(
+            f"no agent `{agent}` on the roster: it has {', '.join(known) or 'none'} "
+            "(after editing org.yaml run `orgvault compile`)"
+        )
+
+
+class UnknownId(OrgvaultError):
+    """No row or file with such an id (or it is not this actor's: the same sentence)."""
+
+    def __init__(self, noun: str, given: str, do: str) -> None:
+        super().__init__(f"no {noun} `{given}`: {do}")
+
+
+class AmbiguousId(OrgvaultError):
+    """A shortened id fits several."""
+
+    def __init__(self, noun: str, given: str, fits: Sequence[str]) -> None:
+        super().__init__(f"`{given}` fits several {noun}s: {', '.join(fits)}; give more of it")
+
+
+class BadValue(OrgvaultError):
+    """A value that cannot be recorded."""
+
+    exit_code = 2
+
+    def __init__(self, name: str, value: str, wanted: str) -> None:
+        super().__init__(f"{name} {value!r} cannot be recorded: {wanted}")
+
+
+class AlreadySo(OrgvaultError):
+    """The thing is already in the state that was asked for, or in one that forbids it."""
+
+    def __init__(self, what: str, state: str, do: str) -> None:
+        super().__init__(f"{what} is {state}: {do}")
+
+
+class NotRecorded(OrgvaultError):
+    """A row could not be made durable; nothing was acknowledged."""
+
+    def __init__(self, place: str, why: str) -> None:
+        super().__init__(
+            f"nothing was recorded, {place} could not be written ({why}): "
+            "make room or mend the disk, then run the same command again"
+        )
+
+
+class Refused(OrgvaultError):
+    """The gate, or a rule of self-improvement, refuses."""
+
+    exit_code = 3
+
+
+class NotAllowed(OrgvaultError):
+    """This actor may not do this; the same for what does not exist and what is not theirs."""
+
+    exit_code = 4
+
+    def __init__(self, actor: str, verb: str, who: str) -> None:
+        super().__init__(f"{actor} may not {verb}: {who} may")
+
+
+class ChangedUnderneath(OrgvaultError):
+    """A file no longer is what was read, or what the person has staged for it."""
+
+    exit_code = 5
+
+    def __init__(self, path: str, how: str) -> None:
+        super().__init__(f"{path} {how}, nothing was changed: look at it and try again")
+
+
+class VaultBusy(OrgvaultError):
+    """The write could not be done now and could not be queued."""
+
+    exit_code = 75
+
+    def __init__(self, why: str, do: str) -> None:
+        self.why = why
+        super().__init__(f"the vault is busy, {why}: {do}")
+
+
+class LockHeld(VaultBusy):
+    """A lock file of git stands in the way: which, for how long, and whether anyone holds it."""
+
+    def __init__(self, path: str, age: str, held_by: Sequence[str]) -> None:
+        holder = f"held by {', '.join(held_by)}" if held_by else "no process has it open"
+        super().__init__(
+            f"{path} has been there for {age} ({holder})",
+            "if no git command is running, remove it or run `orgvault doctor --fix`",
+        )
+
+
+class Detached(VaultBusy):
+    """HEAD is on no branch, so that a commit would belong to none."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "HEAD is detached",
+            "check out a branch (`git switch main`), or point ORGVAULT_VAULT at the working "
+            "tree that has one",
+        )
+
+
+class InProgress(VaultBusy):
+    """A merge, rebase or the like is unfinished, or a commit message is open."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is in progress", "finish or abort it, then try again")
+
+
+class ModelFailed(OrgvaultError):
+    """A model call failed; reflection records it and goes on."""
+
+    def __init__(self, model: str, why: str) -> None:
+        self.why = why
+        super().__init__(f"{model} did not answer: {why}")

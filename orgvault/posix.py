@@ -1,0 +1,126 @@
+"""Everything that differs between operating systems, behind one portable face.
+
+Linux and macOS are supported (Linux is tested).  On Windows locks and process questions are a
+best effort: the lock is taken with `msvcrt`, folders cannot be fsynced, and nobody can be named
+as a file's holder.
+"""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+O_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+
+
+def take_lock(path: str, limit_s: float) -> int | None:
+    """Take the exclusive lock on `path`; its descriptor, or None when `limit_s` passed.
+
+    The kernel releases the lock when the last process that inherited the descriptor is gone.
+    Waiting blocks in the kernel (fair, unlike polling) on a daemon thread, so that it can be
+    given up: the thread then lets go by itself as soon as it gets the lock.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | O_CLOEXEC, 0o600)
+    if _lock(descriptor, wait=False):
+        return descriptor
+    given_up = threading.Event()
+    settled = threading.Lock()
+    taken = threading.Event()
+
+    def wait() -> None:
+        _lock(descriptor, wait=True)
+        with settled:
+            if given_up.is_set():
+                os.close(descriptor)
+            else:
+                taken.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+    taken.wait(limit_s)
+    with settled:
+        if taken.is_set():
+            return descriptor
+        given_up.set()
+        return None
+
+
+def free_lock(descriptor: int) -> None:
+    """Give a lock back."""
+    os.close(descriptor)
+
+
+def fsync_folder(path: str) -> None:
+    """Make the names in a folder durable (a no-op where a folder cannot be opened)."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(path, os.O_RDONLY | O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def holders(path: str) -> list[str]:
+    """The processes of this user that have `path` open, as `name (pid)`; empty if unknown."""
+    found = []
+    try:
+        wanted = os.stat(path)
+        pids: Sequence[str] = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+    for pid in pids:
+        try:
+            opened = os.listdir(f"/proc/{pid}/fd")
+        except OSError:
+            continue
+        for number in opened:
+            try:
+                one = os.stat(f"/proc/{pid}/fd/{number}")
+            except OSError:
+                continue
+            if (one.st_dev, one.st_ino) == (wanted.st_dev, wanted.st_ino):
+                found.append(f"{process_name(int(pid))} ({pid})")
+                break
+    return found
+
+
+def process_name(pid: int) -> str:
+    """The name of a running process; `?` when it cannot be told."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return "?"
+
+
+def age_s(path: str) -> float | None:
+    """Seconds since a file was last written, by this machine's clock; None when there is none."""
+    try:
+        return time.time() - os.stat(path).st_mtime
+    except OSError:
+        return None
+
+
+def owned_by_another(path: str) -> bool:
+    """Whether a file belongs to another user (git then asks for `safe.directory`)."""
+    return sys.platform != "win32" and os.stat(path).st_uid != os.geteuid()
+
+
+def _lock(descriptor: int, *, wait: bool) -> bool:
+    if sys.platform == "win32":
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return wait and _lock(descriptor, wait=True)
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True

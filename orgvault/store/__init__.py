@@ -1,0 +1,1 @@
+"""The vault on disk: paths, the transaction, logs, claims, cards."""

@@ -1,0 +1,77 @@
+"""Files of the working tree: whole texts replaced in one step, logs grown by whole rows."""
+
+import os
+from hashlib import sha256
+
+from orgvault.posix import O_CLOEXEC, fsync_folder
+
+ABSENT = ""
+SCRATCH = ".orgvault-tmp-"
+
+
+def read_bytes(path: str) -> bytes | None:
+    """A file's content; None when there is no such file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def fingerprint(content: bytes | None) -> str:
+    """The sha256 of a content; empty for a file that does not exist."""
+    return ABSENT if content is None else sha256(content).hexdigest()
+
+
+def replace(path: str, content: bytes) -> None:
+    """Put a whole content in a file's place, durably: the old or the new, never between.
+
+    The permissions of an existing file are kept.  Raises OSError with nothing changed.
+    """
+    folder = os.path.dirname(path)
+    make_folder(folder)
+    scratch = os.path.join(folder, f"{SCRATCH}{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        mode = os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        mode = 0o644
+    descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_CLOEXEC, mode)
+    try:
+        try:
+            write_all(descriptor, content)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(scratch, path)
+    except OSError:
+        remove(scratch)
+        raise
+    fsync_folder(folder)
+
+
+def remove(path: str) -> None:
+    """Remove a file if it is there; durable with the next `fsync_folder` of its folder."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
+def make_folder(path: str) -> None:
+    """Make a folder and those above it; the new names are durable."""
+    if os.path.isdir(path):
+        return
+    above = os.path.dirname(path)
+    make_folder(above)
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        return
+    fsync_folder(above)
+
+
+def write_all(descriptor: int, content: bytes) -> None:
+    """Write all of a content in as few calls as the system allows; OSError on a full disk."""
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
