@@ -20,6 +20,10 @@ PIP := PIP_CONSTRAINT=constraints.txt $(PY) -m pip --disable-pip-version-check -
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+.PHONY: venv
+venv: $(READY) ## build the environment: .venv/bin/orgvault
+	@echo "$(BIN)/orgvault"
+
 .PHONY: demo
 demo: $(READY) ## show the whole product on a throw-away vault
 	@$(PY) tools/demo.py
@@ -56,8 +60,9 @@ check: check-rest test ## all that CI asks: lint, types, imports, drift, fixture
 check-rest: lint types imports drift fixture ## check without the tests
 
 .PHONY: drift
-drift: $(READY) ## schemas/ and docs/reference say what the code says
+drift: $(READY) ## schemas/, docs/reference and the fixture's history say what the code says
 	@$(PY) tools/schemas.py --check
+	@$(PY) tools/fixture_history.py --check
 	@$(PY) tools/reference.py --check
 
 .PHONY: fixture

@@ -14,15 +14,6 @@ class OrgvaultError(Exception):
     exit_code = 1
 
 
-class UsageFault(OrgvaultError):
-    """The command's words do not fit; `sentence` says which and what would."""
-
-    exit_code = 2
-
-    def __init__(self, what: str, do: str) -> None:
-        super().__init__(f"{what}: {do}")
-
-
 class NoVault(OrgvaultError):
     """No `.agents/org/` at or above the place where we looked."""
 
@@ -33,11 +24,25 @@ class NoVault(OrgvaultError):
         )
 
 
+class NoFolder(OrgvaultError):
+    """There is no such folder."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is not a folder: make it first")
+
+
 class NoRepository(OrgvaultError):
     """The vault is not inside a git repository."""
 
     def __init__(self, place: str) -> None:
         super().__init__(f"{place} is not in a git repository: run `orgvault init` there")
+
+
+class NoRepositoryYet(OrgvaultError):
+    """A preview of `init` where a repository would have to be made first."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"{place} is in no git repository: without --dry-run, one is made there")
 
 
 class ForeignRepository(OrgvaultError):
@@ -99,6 +104,41 @@ class Faults(OrgvaultError):
         super().__init__("\n".join([what, *map(str, faults)]))
 
 
+class NotCompilable(Faults):
+    """org.yaml does not compile; every fault has its line."""
+
+    def __init__(self, path: str, faults: Sequence[object]) -> None:
+        super().__init__(f"{path} was not compiled:", faults)
+
+
+class UnusableRoster(Faults):
+    """org-agents.json cannot be used."""
+
+    def __init__(self, path: str, faults: Sequence[object]) -> None:
+        super().__init__(f"{path} cannot be used:", faults)
+
+
+class UnreadableMemory(Faults):
+    """A claim's file cannot be read, and a shorter list would be a lie."""
+
+    def __init__(self, agent: str, faults: Sequence[object]) -> None:
+        super().__init__(f"the memory of {agent} cannot be read:", faults)
+
+
+class NoSource(OrgvaultError):
+    """There is no org.yaml to compile."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is missing: run `orgvault init`, or restore it from git")
+
+
+class Stale(OrgvaultError):
+    """A generated file is not what its source gives."""
+
+    def __init__(self, path: str, source: str, command: str) -> None:
+        super().__init__(f"{path} is not what {source} gives: run `{command}`")
+
+
 class UnknownAgent(OrgvaultError):
     """No such agent on the roster."""
 
@@ -109,18 +149,53 @@ class UnknownAgent(OrgvaultError):
         )
 
 
-class UnknownId(OrgvaultError):
-    """No row or file with such an id (or it is not this actor's: the same sentence)."""
+class UnknownActor(OrgvaultError):
+    """Somebody acts who is neither an operator nor on the roster."""
 
-    def __init__(self, noun: str, given: str, do: str) -> None:
-        super().__init__(f"no {noun} `{given}`: {do}")
+    exit_code = 4
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"nobody is called `{name}` here: known are {', '.join(known)}")
 
 
-class AmbiguousId(OrgvaultError):
-    """A shortened id fits several."""
+class UnknownWake(OrgvaultError):
+    """No such wake in any queue of ours."""
 
-    def __init__(self, noun: str, given: str, fits: Sequence[str]) -> None:
-        super().__init__(f"`{given}` fits several {noun}s: {', '.join(fits)}; give more of it")
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"no wake `{given}`: see `orgvault wake list --all`, or say with --agent whose it is"
+        )
+
+
+class UnknownCard(OrgvaultError):
+    """No card of that id, or its note cannot be read."""
+
+    def __init__(self, given: str, why: str) -> None:
+        super().__init__(f"no card `{given}`: {why or 'see `orgvault task list --all`'}")
+
+
+class UnknownClaim(OrgvaultError):
+    """No claim of that id, and no line of core.md that reads so."""
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"no claim `{given}`: give an id (`orgvault memory AGENT --all`) or a whole line of "
+            "core.md"
+        )
+
+
+class UnknownRevision(OrgvaultError):
+    """No commit of that name, or none that early."""
+
+    def __init__(self, given: str) -> None:
+        super().__init__(f"no commit `{given}`: give a revision, or a date like 2026-11-20")
+
+
+class AmbiguousClaim(OrgvaultError):
+    """A shortened id fits several claims."""
+
+    def __init__(self, given: str, fits: Sequence[str]) -> None:
+        super().__init__(f"`{given}` fits several claims: {', '.join(fits)}; give more of it")
 
 
 class BadValue(OrgvaultError):
@@ -130,6 +205,69 @@ class BadValue(OrgvaultError):
 
     def __init__(self, name: str, value: str, wanted: str) -> None:
         super().__init__(f"{name} {value!r} cannot be recorded: {wanted}")
+
+
+class BadRunId(OrgvaultError):
+    """A run id that cannot be one."""
+
+    exit_code = 2
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"--run {given!r} is no run id: a letter or digit, then up to 127 of "
+            "A-Z a-z 0-9 . _ : -"
+        )
+
+
+class BadAgentId(OrgvaultError):
+    """An agent id that cannot be one."""
+
+    exit_code = 2
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why}: choose another --agent")
+
+
+class BadClaimText(OrgvaultError):
+    """Words that cannot be a claim's."""
+
+    exit_code = 2
+
+    def __init__(self, text: str, why: str) -> None:
+        super().__init__(
+            f"{text!r} cannot be recorded as a claim: {why or 'it is empty, give a sentence'}"
+        )
+
+
+class NoReason(OrgvaultError):
+    """A claim is closed with a reason."""
+
+    exit_code = 2
+
+    def __init__(self, claim: str) -> None:
+        super().__init__(f"{claim} is closed with a reason: say why in a few words")
+
+
+class WhoseRun(OrgvaultError):
+    """A person posts for a run and does not say whose it is."""
+
+    exit_code = 2
+
+    def __init__(self) -> None:
+        super().__init__("it is not clear whose run this is: name the agent with --agent")
+
+
+class MixedWakes(OrgvaultError):
+    """The wakes of one report belong to several agents, or to none."""
+
+    exit_code = 2
+
+    def __init__(self, agents: Sequence[str]) -> None:
+        whose = ", ".join(agents) or "nobody we know"
+        super().__init__(
+            f"these wakes belong to {whose}: close those of one agent at a time, or say with "
+            "--agent whose they are"
+        )
 
 
 class AlreadySo(OrgvaultError):
@@ -190,7 +328,7 @@ class LockHeld(VaultBusy):
         holder = f"held by {', '.join(held_by)}" if held_by else "no process has it open"
         super().__init__(
             f"{path} has been there for {age} ({holder})",
-            "if no git command is running, remove it or run `orgvault doctor --fix`",
+            "if no git command is running, remove it",
         )
 
 

@@ -5,11 +5,13 @@ best effort: the lock is taken with `msvcrt`, folders cannot be fsynced, and nob
 as a file's holder.
 """
 
+import contextlib
 import os
+import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from typing import Protocol
 
 if sys.platform == "win32":
     import msvcrt
@@ -19,40 +21,76 @@ else:
 O_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 
 
+class Process(Protocol):
+    """A child that was started as the leader of its own group."""
+
+    pid: int
+
+    def kill(self) -> None:
+        """Kill the child alone."""
+
+    def wait(self) -> int:
+        """Wait until it has ended; its exit code."""
+
+
 def take_lock(path: str, limit_s: float) -> int | None:
     """Take the exclusive lock on `path`; its descriptor, or None when `limit_s` passed.
 
     The kernel releases the lock when the last process that inherited the descriptor is gone.
     Waiting blocks in the kernel (fair, unlike polling) on a daemon thread, so that it can be
-    given up: the thread then lets go by itself as soon as it gets the lock.
+    given up: the thread then lets go by itself as soon as it gets the lock.  Raises OSError
+    where the file cannot be made or the file system knows no locks.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | O_CLOEXEC, 0o600)
-    if _lock(descriptor, wait=False):
-        return descriptor
-    given_up = threading.Event()
+    try:
+        if _lock(descriptor, wait=False):
+            return descriptor
+    except OSError:
+        os.close(descriptor)
+        raise
+    if limit_s > 0:
+        return _wait_for(descriptor, limit_s)
+    os.close(descriptor)
+    return None
+
+
+def _wait_for(descriptor: int, limit_s: float) -> int | None:
+    given_up = False
     settled = threading.Lock()
     taken = threading.Event()
 
     def wait() -> None:
-        _lock(descriptor, wait=True)
+        try:
+            got = _lock(descriptor, wait=True)
+        except OSError:
+            got = False
         with settled:
-            if given_up.is_set():
-                os.close(descriptor)
-            else:
+            if got and not given_up:
                 taken.set()
+            else:
+                os.close(descriptor)
 
     threading.Thread(target=wait, daemon=True).start()
-    taken.wait(limit_s)
-    with settled:
-        if taken.is_set():
-            return descriptor
-        given_up.set()
-        return None
+    try:
+        taken.wait(limit_s)
+    finally:  # also on ^C: a thread that nobody waits for must not keep the lock
+        with settled:
+            given_up = not taken.is_set()
+    return None if given_up else descriptor
 
 
 def free_lock(descriptor: int) -> None:
     """Give a lock back."""
     os.close(descriptor)
+
+
+def write_over(descriptor: int, text: str) -> None:
+    """Put one short line at the start of an open file; no harm is done when the disk is full.
+
+    Never shortens the file: ext4 would write it to the disk at once.
+    """
+    with contextlib.suppress(OSError):
+        os.pwrite(descriptor, text.encode(errors="replace")[:63].ljust(63) + b"\n", 0)
 
 
 def fsync_folder(path: str) -> None:
@@ -66,12 +104,22 @@ def fsync_folder(path: str) -> None:
         os.close(descriptor)
 
 
+def end_group(process: Process) -> None:
+    """Kill a process that leads its own group, with all it has started, and wait for it."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def holders(path: str) -> list[str]:
     """The processes of this user that have `path` open, as `name (pid)`; empty if unknown."""
     found = []
     try:
         wanted = os.stat(path)
-        pids: Sequence[str] = [name for name in os.listdir("/proc") if name.isdigit()]
+        pids = [name for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
         return []
     for pid in pids:
@@ -102,7 +150,7 @@ def process_name(pid: int) -> str:
 def age_s(path: str) -> float | None:
     """Seconds since a file was last written, by this machine's clock; None when there is none."""
     try:
-        return time.time() - os.stat(path).st_mtime
+        return time.time() - os.stat(path).st_mtime  # noqa: TID251 - of this machine, not of the vault
     except OSError:
         return None
 

@@ -1,8 +1,8 @@
 """Who may do what to whom: the one function that decides, for every verb."""
 
-from dataclasses import dataclass
 
 from orgvault.domain.roster import Agent
+from orgvault.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Cards of the backlog: one Markdown note each, flat frontmatter, body free text."""
 
-from dataclasses import dataclass
 
 from orgvault.domain.ids import AGENT_ID, CARD_ID, INSTANT
 from orgvault.domain.instants import normal
 from orgvault.domain.record import says
+from orgvault.values import dataclass
 
 KINDS = ("task", "improve", "revert", "tooling")
 TASK_STATUSES = ("open", "doing", "done", "closed")

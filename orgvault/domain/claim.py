@@ -1,12 +1,13 @@
 """Claims: one first-person statement each, closed rather than deleted, sealed as written."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from hashlib import sha256
 
 from orgvault.domain.ids import AGENT_ID, CARD_ID, CLAIM_ID, INSTANT, RUN_ID
 from orgvault.domain.instants import normal
 from orgvault.domain.record import says
+from orgvault.values import dataclass
 
 EVIDENCE_KEPT = 50
 TEXT_CHARS = 400

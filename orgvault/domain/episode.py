@@ -1,7 +1,6 @@
 """Episodes: the record of one finished run, its outcome and its summary."""
 
 import re
-from dataclasses import dataclass
 
 from orgvault.domain.ids import (
     AGENT_ID,
@@ -10,12 +9,12 @@ from orgvault.domain.ids import (
     ROW_ID,
     RUN_ID,
     SHA256,
-    WAKE_ID,
     derived_id,
 )
 from orgvault.domain.instants import normal
 from orgvault.domain.record import says
 from orgvault.domain.wake import REPORTED, Outcome, Reason
+from orgvault.values import dataclass
 
 SUMMARY_CHARS = 200
 
@@ -36,7 +35,7 @@ class Episode:
     id: str = says("Row id, derived from agent and run: a run has one episode.", pattern=ROW_ID)
     agent: str = says("The agent that ran.", pattern=AGENT_ID)
     run: str = says("The run.", pattern=RUN_ID)
-    wakes: tuple[str, ...] = says("The wakes it closed.", pattern=WAKE_ID)
+    wakes: tuple[str, ...] = says("The wakes it closed (of any queue).", pattern=RUN_ID)
     reason: Reason = says("Why the agent ran.")
     card: str | None = says("The card it worked on.", pattern=CARD_ID)
     outcome: Outcome = says("How it ended.")

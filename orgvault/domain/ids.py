@@ -12,7 +12,10 @@ CARD_ID = r"(?:t|imp)-[0-9a-hjkmnp-tv-z]{8}"
 RUN_ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
 ROW_ID = r"[a-z][a-z0-9.-]{0,63}"
 SHA256 = r"[0-9a-f]{64}"
-INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)"
+INSTANT = (
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
+    r"(?:Z|[+-][0-9]{2}:[0-9]{2})"
+)
 
 # Windows opens a device for these names whatever the folder or the ending
 # (https://learn.microsoft.com/windows/win32/fileio/naming-a-file).
@@ -20,42 +23,21 @@ DEVICE_NAMES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))]
 )
 # Verbs of the command groups that also take an agent: `memory stats` must stay unambiguous.
-VERBS = frozenset(
-    [
-        "add",
-        "all",
-        "check",
-        "close",
-        "compile",
-        "diff",
-        "done",
-        "edit",
-        "episodes",
-        "exec",
-        "import",
-        "list",
-        "preview",
-        "query",
-        "redo",
-        "render",
-        "retire",
-        "run",
-        "shape",
-        "shipped",
-        "show",
-        "start",
-        "stats",
-        "sync",
-        "try",
-        "verify",
-        "why",
-    ]
+_VERBS = (
+    "add all check close compile diff done edit episodes exec import list preview query redo "
+    "render retire run shape shipped show start stats sync try verify why"
 )
+VERBS = frozenset(_VERBS.split())
 
 
 def random_id(prefix: str, randomness: bytes) -> str:
     """`prefix-` and 8 Crockford base-32 characters from 5 random bytes."""
     return f"{prefix}-{_base32(randomness[:5])}"
+
+
+def random_row_id(prefix: str, randomness: bytes) -> str:
+    """A row's id: `prefix-` and 16 characters from 10 random bytes; rows are many."""
+    return f"{prefix}-{_base32(randomness[:10])}"
 
 
 def derived_id(prefix: str, *parts: str) -> str:
@@ -80,6 +62,11 @@ def agent_id_fault(text: str) -> str:
 def is_run_id(text: str) -> bool:
     """Whether `text` may be a run id."""
     return re.fullmatch(RUN_ID, text) is not None
+
+
+def is_claim_id(text: str) -> bool:
+    """Whether `text` is a claim's id."""
+    return re.fullmatch(CLAIM_ID, text) is not None
 
 
 def file_name(run: str) -> str:

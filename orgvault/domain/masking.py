@@ -7,8 +7,12 @@ from json import dumps
 from math import log2
 from unicodedata import normalize
 
-SECRET = "[secret]"
+SECRET = "[secret]"  # noqa: S105 - stands in a secret's place
 BOUND_CHARS = 8
+# Bits a character: of a value that looks drawn by lot, and of one that is no mere repetition.
+_RANDOM_BITS = 3.5
+_VARIED_BITS = 2.5
+_LONG_CHARS = 20
 PROTECTED = (".git/", ".env*", "CURRENT/", "Areas/Finance/")
 
 _Hide = Callable[[re.Match[str]], str]
@@ -20,15 +24,12 @@ _KEY = (
     r"|access[_-]?key(?:[_-]?id)?|account[_-]?key|private[_-]?key|secret[_-]?key(?:[_-]?base)?"
     r"|encryption[_-]?key|signature|credentials?|auth[_-]?key)"
 )
-_ASSIGNED = re.compile(
-    rf"""(?P<lead>(?P<key>{_KEY})\\?["'`]?(?:\s{{0,3}}(?::=|=>|[:=])\s{{0,3}}|(?<=\w)[ ](?=[^\s-])))
-    (?P<quote>\\?["'`])?(?P<value>(?(quote)[^"'`\s\\]{{6,}}|[^\s"'`,;&|<>(){{}}\[\]\\]{{6,}}))""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_STAND_IN = re.compile(
-    r"[$<{\[%(*]|x{3,}|\.{3}|…|(?:your|my|the|some|example|dummy|changeme|placeholder|redacted"
-    r"|process\.env|os\.environ|none|null|true|false|undefined|string|str|input|self\.)\b",
-    re.IGNORECASE,
+_ASSIGNED = rf"""(?ix)(?P<lead>(?P<key>{_KEY})\\?["'`]?
+    (?:\s{{0,3}}(?::=|=>|[:=])\s{{0,3}}|(?<=\w)[ ](?=[^\s-])))
+    (?P<quote>\\?["'`])?(?P<value>(?(quote)[^"'`\s\\]{{6,}}|[^\s"'`,;&|<>(){{}}\[\]\\]{{6,}}))"""
+_STAND_IN = (
+    r"(?i)[$<{\[%(*]|x{3,}|\.{3}|…|(?:your|my|the|some|example|dummy|changeme|placeholder|redacted"
+    r"|process\.env|os\.environ|none|null|true|false|undefined|string|str|input|self\.)\b"
 )
 
 
@@ -39,7 +40,7 @@ def _whole(match: re.Match[str]) -> str:
 
 def _second(match: re.Match[str]) -> str:
     """Hide what follows the first group; it says what kind of secret it was."""
-    return match[0] if _STAND_IN.match(match[2]) else match[1] + SECRET
+    return match[0] if re.match(_STAND_IN, match[2]) else match[1] + SECRET
 
 
 def _assigned(match: re.Match[str]) -> str:
@@ -48,23 +49,25 @@ def _assigned(match: re.Match[str]) -> str:
     if spaced and not match["key"].startswith("-"):
         return match[0]
     password = re.search(r"passw|pwd|passphrase", match["key"], re.IGNORECASE) is not None
-    if _STAND_IN.match(value) or not _looks_secret(value, password, bool(match["quote"])):
+    # `DB_PASSWORD=correcthorse` is as plain as a quoted one; `password=value` may be code.
+    plain = bool(match["quote"]) or (match["key"].isupper() and match["lead"].endswith("="))
+    if re.match(_STAND_IN, value) or not _looks_secret(value, password=password, plain=plain):
         return match[0]
     return match["lead"] + (match["quote"] or "") + SECRET
 
 
-def _looks_secret(value: str, password: bool, quoted: bool) -> bool:
+def _looks_secret(value: str, *, password: bool, plain: bool) -> bool:
     if value.isdigit():
         return password and len(value) >= BOUND_CHARS
     if re.fullmatch(r"[A-Za-z_]+(?:[._:/-][A-Za-z_]+)*", value):  # a name, a path or a word
         wild = re.search(r"[a-z][A-Z].*[a-z][A-Z].*[A-Z]", value) is not None
-        return (password and quoted and len(value) >= BOUND_CHARS) or (
-            wild and len(value) >= 20 and _entropy(value) > 3.5
+        return (password and plain and len(value) >= BOUND_CHARS) or (
+            wild and len(value) >= _LONG_CHARS and _entropy(value) > _RANDOM_BITS
         )
     if re.match(r"\.{0,2}/|[A-Za-z]:\\|[a-z+]+://", value):
         return False
     mixed = re.search(r"\d", value) is not None or re.search(r"[^\w.:/-]", value) is not None
-    return mixed and (password or (len(value) >= BOUND_CHARS and _entropy(value) > 2.5))
+    return mixed and (password or (len(value) >= BOUND_CHARS and _entropy(value) > _VARIED_BITS))
 
 
 def _entropy(text: str) -> float:
@@ -73,19 +76,26 @@ def _entropy(text: str) -> float:
     return -sum(share * log2(share) for share in counts)
 
 
+_PRIVATE_KEY = (
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)"
+)
+# Of a key whose beginning was cut away.
+_PRIVATE_KEY_END = (
+    r"(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/=]{16,}(?:\s|\\n)+){1,100}"
+    r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+)
 # What a secret looks like by itself, each with the publisher's own prefix where there is one.
-# The first word of a row is a literal that must stand in the text for the pattern to be tried
-# (case-folded): most texts hold none, and looking for a literal costs next to nothing.
-_TABLE: tuple[tuple[tuple[str, ...], re.Pattern[str], _Hide], ...] = tuple(
-    (tuple(literals.split()), re.compile(pattern), hide)
-    for literals, pattern, hide in (
+# The first words of a row are literals of which one must stand in the text (case-folded) for the
+# pattern to be tried, or even compiled: most texts hold none, and looking costs next to nothing.
+_TABLE: tuple[tuple[str, str, _Hide], ...] = (
         # private keys: PEM, OpenSSH, PGP, age; cut-off ones up to the end of the text
         (
             "-----begin",
-            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-            r"(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+            _PRIVATE_KEY,
             _whole,
         ),
+        ("-----end", _PRIVATE_KEY_END, _whole),
         ("age-secret-key-1", r"AGE-SECRET-KEY-1[A-Z0-9]{20,}", _whole),
         # clouds
         ("akia asia abia acca", r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b", _whole),
@@ -114,12 +124,12 @@ _TABLE: tuple[tuple[tuple[str, ...], re.Pattern[str], _Hide], ...] = tuple(
         ("hf_ gsk_ xai-", r"(?<![A-Za-z0-9])(?:hf_|gsk_|xai-)(?=\w*\d)[A-Za-z0-9]{25,}", _whole),
         # anybody's
         ("eyj", r"(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?", _whole),  # JWT
-        ("bearer basic", r"\b((?i:bearer|authorization:\s{0,3}basic)\s+)([\w.~+/-]{16,}=*)", _second),
+        ("bearer", r"\b((?i:bearer)\s+)([\w.~+/-]{16,}=*)", _second),
+        ("basic", r"\b((?i:authorization:\s{0,3}basic)\s+)([\w.~+/-]{8,}=*)", _second),
         ("://", r"((?<!\w)[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s/:@\"']{0,100}:)([^\s/@\"']{1,200})(?=@)",
          _second),
-    )
 )  # fmt: skip
-_ANNOUNCED = re.compile(
+_ANNOUNCED = (
     r"passw|passphrase|pwd|secret|token|api.?key|apikey|(?:access|account|private|encryption|auth)"
     r"[_-]?key|signature|credential"
 )
@@ -142,10 +152,10 @@ def mask(text: str) -> tuple[str, int]:
         return replaced
 
     for literals, pattern, hide in _TABLE:
-        if any(literal in folded for literal in literals):
-            text = pattern.sub(counted(hide), text)
-    if _ANNOUNCED.search(folded):
-        text = _ASSIGNED.sub(counted(_assigned), text)
+        if any(literal in folded for literal in literals.split()):
+            text = re.sub(pattern, counted(hide), text)
+    if re.search(_ANNOUNCED, folded):
+        text = re.sub(_ASSIGNED, counted(_assigned), text)
     return text, count
 
 
@@ -156,7 +166,9 @@ def mask_values(text: str, values: Iterable[str]) -> tuple[str, int]:
     """
     count = 0
     for value in sorted({one for one in values if len(one) >= BOUND_CHARS}, key=len, reverse=True):
-        for written in dict.fromkeys((value, dumps(value)[1:-1], dumps(value, ensure_ascii=False)[1:-1])):
+        for written in dict.fromkeys(
+            (value, dumps(value)[1:-1], dumps(value, ensure_ascii=False)[1:-1])
+        ):
             count += text.count(written)
             text = text.replace(written, SECRET)
     return text, count

@@ -1,10 +1,9 @@
 """What is wrong in a person's data: a value to show beside the results, never an exception."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, order=True)
-class Problem:
+class Problem(NamedTuple):
     """One fault in a file of the vault: where, what, what to do.
 
     `file` is relative to the vault, with `/`; `line` counts from 1, 0 means the whole file.

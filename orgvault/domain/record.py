@@ -8,11 +8,13 @@ a number, `true` is not 1, NaN is nothing.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from enum import StrEnum
 from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin
+
+from orgvault.values import dataclass
 
 T = TypeVar("T")
 Path = tuple[str | int, ...]
@@ -93,6 +95,11 @@ def plain(value: object) -> Any:
     return value
 
 
+def unsound(record: object) -> list[Violation]:
+    """What would be refused if this record were read back from its written form."""
+    return read(type(record), plain(record))[1]
+
+
 def _record(record: type[T], value: object, path: Path, found: list[Violation]) -> T | None:
     if not isinstance(value, Mapping):
         found.append(Violation(path, f"expected a mapping, found {_shown(value)}"))
@@ -162,7 +169,7 @@ def _mapping(kind: Any, about: Says, value: object, path: Path, found: list[Viol
 
 
 def _scalar(kind: Any, about: Says, value: object, path: Path, found: list[Violation]) -> Any:
-    if kind is float and type(value) is int:
+    if kind is float and type(value) is int and abs(value) < _EXACT:
         value = float(value)
     wanted = str if isinstance(kind, type) and issubclass(kind, str) else kind
     if type(value) is not wanted:
@@ -173,9 +180,16 @@ def _scalar(kind: Any, about: Says, value: object, path: Path, found: list[Viola
         found.append(Violation(path, problem))
         return None
     if isinstance(value, str):
-        value = about.normal(value) if about.normal else value
-        return kind(value)
+        return _normal(kind, about, value, path, found)
     return value
+
+
+def _normal(kind: Any, about: Says, value: str, path: Path, found: list[Violation]) -> Any:
+    try:
+        return kind(about.normal(value) if about.normal else value)
+    except (ValueError, OverflowError):  # the 30th of February, the year 0
+        found.append(Violation(path, f"{_shown(value)} is not possible"))
+        return None
 
 
 def _outside(kind: Any, about: Says, value: Any) -> str:
@@ -210,6 +224,7 @@ def _shown(value: object) -> str:
 
 
 _SHOWN_CHARS = 60
+_EXACT = 2**53  # whole numbers below are floats without loss
 _NAMES: dict[Any, str] = {
     str: "text",
     int: "a whole number",

@@ -1,16 +1,19 @@
 """What a reflection is asked, what it answered, and the row that records every call."""
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from orgvault.domain.claim import Claim
 from orgvault.domain.episode import Correction, Episode
-from orgvault.domain.excerpt import Excerpt
 from orgvault.domain.ids import AGENT_ID, CLAIM_ID, INSTANT, ROW_ID, RUN_ID, SHA256
 from orgvault.domain.instants import normal
 from orgvault.domain.record import says
 from orgvault.domain.transcript import Session
+from orgvault.values import dataclass
+
+if TYPE_CHECKING:
+    from orgvault.domain.excerpt import Excerpt
+    from orgvault.domain.roster import Agent
 
 
 class Trigger(StrEnum):
@@ -81,6 +84,16 @@ class Reflection:
 
 
 @dataclass(frozen=True)
+class Run:
+    """A finished run that is to be reflected on."""
+
+    agent: "Agent"
+    episode: Episode
+    session: Session
+    trigger: Trigger
+
+
+@dataclass(frozen=True)
 class Question:
     """Everything a model may see of one run, and nothing else.
 
@@ -89,7 +102,7 @@ class Question:
     """
 
     episode: Episode
-    excerpt: Excerpt
+    excerpt: "Excerpt"
     session: Session
     claims: tuple[Claim, ...]
     recent: tuple[Episode, ...]

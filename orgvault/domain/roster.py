@@ -1,10 +1,11 @@
 """The roster: the guild, its people, its agents, and the limits that no setting may pass."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from orgvault.domain.ids import AGENT_ID
 from orgvault.domain.record import says
+from orgvault.values import dataclass
 
 # The engine's limits (no configuration reaches them).
 CORE_BUDGET_TOKENS = (100, 4000)

@@ -1,6 +1,6 @@
 """One client session as orgvault reads it, whatever client wrote it."""
 
-from dataclasses import dataclass
+from orgvault.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """Wakes and statuses: what asks an agent to run, and what a run says of itself."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from orgvault.domain.ids import AGENT_ID, CARD_ID, INSTANT, ROW_ID, RUN_ID, WAKE_ID
 from orgvault.domain.instants import normal
 from orgvault.domain.record import says
+from orgvault.values import dataclass
 
 
 class Reason(StrEnum):

@@ -17,6 +17,7 @@ import re
 from json import dumps
 
 Scalar = str | int | float | bool | None
+SWITCH = "true or false"
 
 _WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -65,7 +66,7 @@ def trap(text: str, *, instants: bool = False) -> str:
     that orgvault writes hold them unquoted.
     """
     if text in _SWITCHES:
-        return "true or false"
+        return SWITCH
     if not text or text[0] not in _NUMERIC_START:
         return "a default value" if text == "=" else ""
     if _DATE.fullmatch(text):
@@ -80,7 +81,7 @@ def trap(text: str, *, instants: bool = False) -> str:
 
 
 _PLAIN = re.compile(r"[A-Za-z](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?")
-_UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffd-\uffff]")
 
 
 def written(text: str) -> str:

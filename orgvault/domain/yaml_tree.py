@@ -9,46 +9,18 @@ text, traps, merge keys, tags, directives, several documents, git's conflict mar
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
+from orgvault.domain.forms import dotted
 from orgvault.domain.problem import Problem
-from orgvault.domain.yaml_scalars import scalar, trap
+from orgvault.domain.yaml_builder import Builder, TooMuch
+from orgvault.domain.yaml_node import Node, child, is_trap, plain, target, traps
+from orgvault.domain.yaml_scalars import SWITCH, trap
 
 if TYPE_CHECKING:
     from ruamel.yaml.error import MarkedYAMLError
 
 CHARACTERS_MAX = 1_000_000
-DEPTH_MAX = 100
-VALUES_MAX = 100_000
-
-
-class Node(NamedTuple):
-    """One node of the tree as it is written.
-
-    `kind` is `scalar`, `list`, `mapping` or `alias`.  `value` is a scalar's text with escapes
-    and folds resolved, or the name that an alias points to; `children` the items of a list,
-    the keys and values of a mapping by turns, or the one node that an alias stands for.
-    `tag` and `anchor` are empty where none is written.  `style` is a scalar's quote (`"`,
-    `'`, `|`, `>`, or empty for none) and `flow` or `block` of a collection.  `line` counts
-    from 1; `start` and `end` are character offsets into the text, anchor and tag included.
-    `size` and `height` count all the values below, aliases written out.
-    """
-
-    kind: str
-    value: str
-    children: tuple["Node", ...]
-    tag: str
-    anchor: str
-    style: str
-    line: int
-    start: int
-    end: int
-    size: int = 1
-    height: int = 1
-
-    def pairs(self) -> Iterator[tuple["Node", "Node"]]:
-        """The keys and values of a mapping, in written order."""
-        return zip(self.children[::2], self.children[1::2], strict=True)
 
 
 @dataclass(frozen=True)
@@ -62,7 +34,7 @@ class Document:
     """
 
     file: str
-    value: Any
+    value: object
     root: Node | None
     problems: tuple[Problem, ...]
     instants: bool = False
@@ -87,7 +59,7 @@ class Document:
     def is_trap(self, path: Sequence[str | int]) -> bool:
         """Whether the value at a path is a trap, which `problems` has already."""
         node = self.node(path)
-        return node is not None and _is_trap(node, instants=self.instants)
+        return node is not None and is_trap(node, instants=self.instants)
 
     def _along(self, path: Sequence[str | int]) -> Iterator[tuple[Node, Node]]:
         """(key, value) from the root down the path as far as it goes."""
@@ -96,8 +68,8 @@ class Document:
         here = self.root
         yield here, here
         for step in path:
-            here = _target(here)
-            pair = _child(here, step)
+            here = target(here)
+            pair = child(here, step)
             if pair is None:
                 return
             yield pair
@@ -116,15 +88,15 @@ def compose(text: str, file: str, *, instants: bool = False, first_line: int = 1
         what = f"{len(text):,} characters, at most {CHARACTERS_MAX:,} are read"
         problems.append(Problem(file, 0, what, "take out what does not belong here"))
     elif not (problems := _conflicts(text, file, first_line)):
-        root, problems = _tree(text, file, instants, first_line)
-    value = _plain(root, instants=instants) if root is not None else None
+        root, problems = _tree(text, file, first_line, instants=instants)
+    value = plain(root, instants=instants) if root is not None else None
     return Document(file, value, root, tuple(sorted(set(problems))), instants)
 
 
 # At the start of a line, as git writes them: `|||||||` is there with merge.conflictStyle=diff3.
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |\r?$)|^={7}\r?$", re.MULTILINE)
 _UNREADABLE = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffd-\uffff]"
 )
 
 
@@ -143,45 +115,62 @@ def _conflicts(text: str, file: str, first_line: int) -> list[Problem]:
 
 
 def _tree(
-    text: str, file: str, instants: bool, first_line: int
+    text: str, file: str, first_line: int, *, instants: bool
 ) -> tuple[Node | None, list[Problem]]:
-    from ruamel.yaml.cyaml import CParser  # absent without the C parser: then loudly so
+    # Fails where the C parser is not installed: seven times slower is not an answer.
+    from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-    mark_bytes = text[:1] == "\ufeff"
-    body, found = _readable(text[mark_bytes:], file, first_line)
-    tree = _Tree(file, instants, first_line, int(mark_bytes), found)
+    has_bom = text[:1] == "\ufeff"
+    body, found = _readable(text[has_bom:], file, first_line)
+    tree = Builder(file, found, first_line, int(has_bom), instants=instants)
+    root = None
     try:
-        return tree.build(CParser(body)), found
+        root = tree.build(CParser(body))
+    except TooMuch:
+        pass  # found has it
     except MarkedYAMLError as error:
-        found.append(_syntax(error, file, first_line))
+        found.append(_syntax(error, body, file, first_line))
     except YAMLError as error:
         found.append(Problem(file, 0, f"not readable as YAML ({' '.join(str(error).split())})"))
-    return None, found
+    if root is not None and tree.has_traps:
+        found += _traps(root, file, instants=instants)
+    return root, found
+
+
+def _traps(root: Node, file: str, *, instants: bool) -> Iterator[Problem]:
+    for node, path in traps(root, instants=instants):
+        word, read = node.value[:_WORD_SHOWN], trap(node.value, instants=instants)
+        what = f"`{word}` unquoted is {read} to some readers of YAML"
+        do = f'quote it ("{word}")' + (", or write true or false" if read == SWITCH else "")
+        yield Problem(file, node.line, f"{dotted(path)}: {what}" if path else what, do)
 
 
 def _readable(text: str, file: str, first_line: int) -> tuple[str, list[Problem]]:
     """The text with one placeholder for each character that YAML forbids, and the problems.
 
     Also for U+0085, U+2028 and U+2029: libyaml ends a line there and YAML 1.2 does not, so
-    two readers would see two different files.
+    two readers would see two different files.  And for U+FFFD: whoever decoded the bytes
+    could not read some of them, and what was guessed must not become a setting.
     """
     found = []
     for match in _UNREADABLE.finditer(text):
         what = f"a character that YAML does not allow (U+{ord(match[0]):04X})"
-        line = first_line + text.count("\n", 0, match.start())
-        found.append(Problem(file, line, what, "take it out"))
+        line, do = first_line + text.count("\n", 0, match.start()), "take it out"
+        if match[0] == _LOST:
+            what, do = "bytes that are not UTF-8 (U+FFFD stands for them)", "save it as UTF-8"
+        found.append(Problem(file, line, what, do))
         if len(found) == _SHOWN_MAX:
             break
-    return (_UNREADABLE.sub("\ufffd", text) if found else text), found
+    return (_UNREADABLE.sub(_LOST, text) if found else text), found
 
 
 _SHOWN_MAX = 20
+_LOST = "\ufffd"
+_WORD_SHOWN = 60
+_BAD_START = "found character that cannot start any token"
+_UNCLOSED = "found unexpected end of stream"
 _SAID: dict[str, tuple[str, str]] = {
-    "found character '\\t' that cannot start any token": (
-        "a tab where YAML allows none",
-        "indent with spaces",
-    ),
     "mapping values are not allowed in this context": (
         "a `: ` inside an unquoted text, or a line with wrong indentation",
         "put the text in quotes, or line it up with its neighbours",
@@ -191,61 +180,31 @@ _SAID: dict[str, tuple[str, str]] = {
         "no key where one is expected",
         "line it up with its neighbours, and put texts with special characters in quotes",
     ),
-    "found unexpected end of stream": ("a quote that is never closed", "close it"),
+    "did not find expected ',' or ']'": ("no `,` or `]` where one is expected", "close the list"),
+    "did not find expected ',' or '}'": (
+        "no `,` or `}` where one is expected",
+        "close the mapping",
+    ),
+    "found unexpected ':'": (
+        "a `:` in an unquoted text inside [ ] or { }",
+        "put the text in quotes",
+    ),
+    _UNCLOSED: ("a quote that is never closed", "close it"),
 }
 
 
-def _syntax(error: "MarkedYAMLError", file: str, first_line: int) -> Problem:
-    mark = error.problem_mark or error.context_mark
-    line = first_line + mark.line if mark is not None else 0
+def _syntax(error: "MarkedYAMLError", body: str, file: str, first_line: int) -> Problem:
+    mark, context = error.problem_mark or error.context_mark, error.context_mark
     said = error.problem or error.context or "it cannot be parsed"
     what, do = _SAID.get(said, (f"not readable as YAML ({said})", "mend the line, or those above"))
-    if said == "found unexpected end of stream" and error.context_mark is not None:
-        line = first_line + error.context_mark.line
+    if said == _UNCLOSED and context is not None:
+        mark = context
+    elif said == _BAD_START and mark is not None:
+        char = body[mark.index : mark.index + 1]
+        what, do = f"an unquoted text that begins with `{char}`", "put it in quotes"
+        if char == "\t":
+            what, do = "a tab where YAML allows none", "indent with spaces"
+    line = first_line + mark.line if mark is not None else 0
+    if context is not None and context.line < line - first_line:
+        what += f" (in what begins on line {first_line + context.line})"
     return Problem(file, line, what, do)
-
-
-def _target(node: Node) -> Node:
-    return node.children[0] if node.kind == "alias" else node
-
-
-def _child(node: Node, step: str | int) -> tuple[Node, Node] | None:
-    if isinstance(step, int):
-        if node.kind != "list" or not 0 <= step < len(node.children):
-            return None
-        return node.children[step], node.children[step]
-    if node.kind != "mapping":
-        return None
-    return next((pair for pair in node.pairs() if _key_text(pair[0]) == step), None)
-
-
-def _key_text(key: Node) -> str | None:
-    """The text of a key as the plain value has it; None for one that cannot be a key."""
-    key = _target(key)
-    return key.value if key.kind == "scalar" and not _is_merge(key) else None
-
-
-def _is_merge(key: Node) -> bool:
-    return key.kind == "scalar" and key.value == "<<" and not key.style and not key.tag
-
-
-def _is_trap(node: Node, *, instants: bool) -> bool:
-    unquoted = node.kind == "scalar" and not node.style and not node.tag
-    return unquoted and bool(trap(node.value, instants=instants))
-
-
-def _plain(node: Node, *, instants: bool) -> Any:
-    """The dicts, lists and scalars of a tree; its height is bounded, so recursion is."""
-    if node.kind == "scalar":
-        plain = not node.style and not node.tag
-        return scalar(node.value, instants=instants) if plain else node.value
-    if node.kind == "list":
-        return [_plain(item, instants=instants) for item in node.children]
-    if node.kind == "alias":
-        return _plain(node.children[0], instants=instants)
-    found: dict[str, Any] = {}
-    for key, value in node.pairs():
-        text = _key_text(key)
-        if text is not None and text not in found:
-            found[text] = _plain(value, instants=instants)
-    return found

@@ -1,45 +1,46 @@
 """Writing commits of exactly our paths, in an order that survives a crash at any point.
 
-objects → `index.lock` with our token → state, HEAD and index entries checked again → the new
-index renamed over `index` while the lock is held → `git update-ref` as compare-and-swap → unlink
-the lock.  The index moves before the ref: whatever the person commits after a crash in between
-contains our paths, and never undoes them.
+objects → `index.lock` with our token → state, HEAD and index entries checked again, the branch
+locked by git → the new index renamed over `index` → the branch moved → the locks freed.  The
+index moves before the branch: whatever the person commits after a crash in between contains our
+paths, and never undoes them.
 """
 
 import os
-import shutil
-import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orgvault.errors import ChangedUnderneath, GitFailed, InProgress, LockHeld
+from orgvault.errors import GitFailed, InProgress, OrgvaultError
+from orgvault.git import refs
+from orgvault.git.faults import (
+    CommittedOtherwise,
+    MessageOpen,
+    Moved,
+    PathConflict,
+    StagedOtherwise,
+)
+from orgvault.git.index import Index, held
 from orgvault.git.objects import FILE, FOLDER, Objects, Tree, TreeEntry
+from orgvault.git.refs import RefMove
 from orgvault.git.repository import Head, Identity, Repository
-from orgvault.posix import O_CLOEXEC, age_s, fsync_folder, holders
 
-TOKEN = "orgvault"
-LOCK_WAIT_S = 1.0
-SIGN_LIMIT_S = 20.0
-
-
-class Moved(Exception):  # noqa: N818 - a signal between two functions, never shown
-    """HEAD is no longer what the commit was built on."""
+SIGN_LIMIT_S = 5.0
 
 
 @dataclass(frozen=True)
 class Step:
     """One commit to make: the content of each of its paths (None: the path goes), its words.
 
-    Paths are relative to the working tree's top, with `/`.  `texts` are the paths whose entry in
-    the person's index must still be HEAD's.
+    Paths are relative to the working tree's top, with `/`.  `texts` are the paths that HEAD and
+    the person's index must hold as they did when the step was computed: the object of each (None:
+    none), or what the step writes.
     """
 
     paths: Mapping[str, bytes | None]
     message: str
     author: Identity
     at_s: int
-    texts: frozenset[str] = frozenset()
+    texts: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass
@@ -51,275 +52,186 @@ class Landed:
 
 
 class Committer:
-    """Makes commits on HEAD's branch; the caller holds the vault's lock (`lock` is its
-    descriptor, which children inherit so that the lock outlives us as long as they do)."""
+    """Makes commits on HEAD's branch.
 
-    def __init__(self, repository: Repository, lock: int, scratch: str) -> None:
+    The caller holds the vault's lock; `lock` is its descriptor, which children inherit so that
+    the lock outlives us as long as they do.
+    """
+
+    def __init__(self, repository: Repository, private: str, lock: int) -> None:
         self._repository = repository
         self._lock = lock
-        self._scratch = scratch
-        self._index_lock = os.path.join(repository.git_dir, "index.lock")
+        self._index = Index(repository, private, lock)
         self.objects = Objects(repository)
 
-    def wait_for_index(self) -> None:
-        """Clear what a dead orgvault left, then wait for the index to be free.
+    def at_rest(self) -> None:
+        """Raise what stands in the way of moving the branch.
 
-        Raises LockHeld after a second.
+        That is ForeignRepository, InProgress, or LockHeld (after a second).
         """
-        deadline = time.monotonic() + LOCK_WAIT_S
-        while os.path.exists(self._index_lock):
-            if self._clear_ours():
-                continue
-            if time.monotonic() > deadline:
-                raise self._held(self._index_lock)
-            time.sleep(0.02)
+        self._repository.trusted()
+        self._not_in_progress()
+        self._index.wait()
 
     def land(self, ref: str, steps: Sequence[Step], committer: Identity, *, sign: bool) -> Landed:
         """Commit the steps on `ref`, one commit each, under one index refresh.
 
         A step whose content HEAD already has is left out: another tool committed it first.
-        Raises LockHeld, ChangedUnderneath (a text's path is staged with other content), or
-        GitFailed.
+        Raises Moved (nothing is done: compute the steps again), LockHeld, InProgress,
+        ChangedUnderneath, or GitFailed.
         """
-        for last in (False, True):
-            try:
-                return self._land(ref, steps, committer, sign=sign)
-            except Moved:
-                if last:
-                    raise GitFailed("git update-ref", f"{ref} keeps moving") from None
-        raise AssertionError
-
-    def _land(self, ref: str, steps: Sequence[Step], committer: Identity, *, sign: bool) -> Landed:
         head = self._repository.head()
         if head.ref != ref:
-            raise Moved
-        landed = Landed()
-        entries = self._build(head, steps, committer, landed, sign=sign)
-        if not landed.commits:
-            return landed
-        self.objects.sync()
-        self._take_index(f"{TOKEN} {os.getpid()} {ref} {landed.commits[-1]}\n")
-        try:
-            if self._repository.head() != head:
-                raise Moved
-            if operation := self._repository.operation():
-                raise InProgress(operation)
-            self._check_index(head, steps)
-            self._write_index(entries)
-            self._move(ref, head.oid, landed.commits[-1], steps[-1].message)
-        finally:
-            os.unlink(self._index_lock)
+            raise Moved(ref)
+        chain = _Chain(self._repository, self.objects, committer, sign=sign)
+        for step in steps:
+            self._unchanged(head, step)
+        entries = chain.build(head, steps)
+        landed = Landed(chain.commits, chain.remarks)
+        if landed.commits:
+            self.objects.sync()
+            subject = steps[-1].message.partition("\n")[0]
+            with (
+                self._index.held(ref, landed.commits[-1]),
+                RefMove(self._repository, ref, subject, self._lock) as move,
+            ):
+                self._move(move, head, landed.commits[-1], steps, entries)
         return landed
 
-    def _build(
-        self, head: Head, steps: Sequence[Step], committer: Identity, landed: Landed, *, sign: bool
-    ) -> dict[str, TreeEntry | None]:
-        root = self.objects.root(head.oid)
+    def _move(
+        self, move: RefMove, head: Head, new: str, steps: Sequence[Step],
+        entries: Mapping[str, TreeEntry | None],
+    ) -> None:  # fmt: skip
+        ref = head.ref or ""
+        self._not_in_progress()
+        move.ask(head.oid, new)
+        listing = self._index.start_listing(sorted({path for step in steps for path in step.texts}))
+        with self._index.copied(entries) as copy:
+            staged = self._index.listed(listing)
+            for step in steps:
+                self._staged_alike(head, step, staged)
+            if not move.prepared():
+                raise self._refusal(move, head)
+            # From here on git keeps HEAD and the branch where they are.
+            if self._repository.head() != head:
+                raise Moved(ref)
+            with self._index.replaced(copy):
+                if not move.finish() and self._repository.head().oid != new:
+                    raise move.failure()
+
+    def _not_in_progress(self) -> None:
+        if operation := self._repository.operation():
+            raise InProgress(operation)
+        if self._repository.message_open():
+            raise MessageOpen
+
+    def _unchanged(self, head: Head, step: Step) -> None:
+        for path, before in step.texts.items():
+            if self._in_head(head, path) not in {before, self._wanted(step, path)}:
+                raise CommittedOtherwise(path)
+
+    def _staged_alike(self, head: Head, step: Step, staged: Mapping[str, str]) -> None:
+        for path in step.texts:
+            if staged.get(path) not in {self._in_head(head, path), self._wanted(step, path)}:
+                raise StagedOtherwise(path)
+
+    def _in_head(self, head: Head, path: str) -> str | None:
+        entry = self.objects.entry(self.objects.root(head.oid), path)
+        return entry.oid if entry else None
+
+    def _wanted(self, step: Step, path: str) -> str | None:
+        content = step.paths[path]
+        return None if content is None else self.objects.hash("blob", content)
+
+    def _refusal(self, move: RefMove, head: Head) -> OrgvaultError:
+        failure = move.failure()
+        if self._repository.head() != head:
+            return Moved(head.ref or "")
+        for path in refs.locks(self._repository, self._repository.git_dir, head.ref or ""):
+            return held(path)
+        return failure
+
+
+class _Chain:
+    """Commits on top of each other, as objects."""
+
+    def __init__(
+        self, repository: Repository, objects: Objects, committer: Identity, *, sign: bool
+    ) -> None:
+        self._repository = repository
+        self._objects = objects
+        self._committer = committer
+        self._sign = sign
+        self.commits: list[str] = []
+        self.remarks: list[str] = []
+
+    def build(self, head: Head, steps: Sequence[Step]) -> dict[str, TreeEntry | None]:
+        """Write the commits; what they change in the index, by path."""
+        root = self._objects.root(head.oid)
         parent = head.oid
         entries: dict[str, TreeEntry | None] = {}
         for step in steps:
-            wanted = {
-                path: None
-                if content is None
-                else TreeEntry(FILE, self.objects.write("blob", content))
-                for path, content in step.paths.items()
-            }
+            wanted = {path: self._blob(content) for path, content in step.paths.items()}
             new_root = self._tree(root, _nested(wanted))
             if new_root is None or new_root == root:
                 continue
             root = new_root
-            commit = self._commit(root, parent, step, committer, landed, sign=sign)
-            landed.commits.append(commit)
-            parent = commit
+            parent = self._commit(root, parent, step)
+            self.commits.append(parent)
             entries.update(wanted)
         return entries
 
+    def _blob(self, content: bytes | None) -> TreeEntry | None:
+        return None if content is None else TreeEntry(FILE, self._objects.write("blob", content))
+
     def _tree(self, oid: str | None, wanted: "Nested") -> str | None:
         """The tree with the wanted changes; None when nothing is left in it."""
-        entries: Tree = self.objects.tree(oid) if oid else {}
+        entries: Tree = self._objects.tree(oid) if oid else {}
         for name, want in wanted.items():
-            if not isinstance(want, dict):
-                if want is None:
-                    entries.pop(name, None)
-                elif name not in entries or entries[name].oid != want.oid:
-                    entries[name] = want
-                continue
-            below = entries.get(name)
-            made = self._tree(below.oid if below and below.mode == FOLDER else None, want)
+            there = entries.get(name)
+            if isinstance(want, dict):
+                below = self._tree(there.oid if there and there.mode == FOLDER else None, want)
+                made = TreeEntry(FOLDER, below) if below else None
+            else:  # a file keeps its mode
+                made = want and (there if there and there.oid == want.oid else want)
             if made is None:
                 entries.pop(name, None)
             else:
-                entries[name] = TreeEntry(FOLDER, made)
-        return self.objects.write_tree(entries) if entries else None
+                entries[name] = made
+        return self._objects.write_tree(entries) if entries else None
 
-    def _commit(
-        self, tree: str, parent: str | None, step: Step, committer: Identity, landed: Landed,
-        *, sign: bool,
-    ) -> str:  # fmt: skip
-        if sign:
-            signed = self._signed(tree, parent, step, committer)
-            if signed:
-                return signed
-            landed.remarks.append("the commit could not be signed, so it is unsigned")
+    def _commit(self, tree: str, parent: str | None, step: Step) -> str:
+        if self._sign:
+            try:
+                return self._signed(tree, parent, step)
+            except GitFailed as failure:
+                self._sign = False
+                self.remarks.append(f"not signed: {failure}")
         when = f"{step.at_s} +0000"
         lines = [f"tree {tree}"]
         lines += [f"parent {parent}"] if parent else []
-        lines += [
-            f"author {_written(step.author)} {when}",
-            f"committer {_written(committer)} {when}",
-        ]
-        return self.objects.write("commit", "\n".join([*lines, "", step.message]).encode())
+        lines += [f"author {_written(step.author)} {when}"]
+        lines += [f"committer {_written(self._committer)} {when}"]
+        return self._objects.write("commit", _bytes("\n".join([*lines, "", step.message])))
 
-    def _signed(self, tree: str, parent: str | None, step: Step, committer: Identity) -> str | None:
-        self.objects.sync()
+    def _signed(self, tree: str, parent: str | None, step: Step) -> str:
+        self._objects.sync()
         when = f"{step.at_s} +0000"
         env = {
             "GIT_AUTHOR_NAME": step.author.name, "GIT_AUTHOR_EMAIL": step.author.email,
-            "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_NAME": committer.name,
-            "GIT_COMMITTER_EMAIL": committer.email, "GIT_COMMITTER_DATE": when,
+            "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_NAME": self._committer.name,
+            "GIT_COMMITTER_EMAIL": self._committer.email, "GIT_COMMITTER_DATE": when,
             "GPG_TTY": "", "SSH_ASKPASS_REQUIRE": "never",
         }  # fmt: skip
-        parents = ["-p", parent] if parent else []
-        try:
-            told = self._repository.git(
-                "commit-tree", "-S", tree, *parents, "-F", "-", stdin=step.message.encode(),
-                env=env, limit_s=SIGN_LIMIT_S,
-            )  # fmt: skip
-        except (GitFailed, subprocess.TimeoutExpired):
-            return None
+        told = self._repository.git(
+            "-c", "core.fsync=loose-object", "commit-tree", "-S", tree,
+            *(["-p", parent] if parent else []), "-F", "-",
+            stdin=_bytes(step.message), env=env, limit_s=SIGN_LIMIT_S,
+        )  # fmt: skip
         return told.decode().strip()
 
-    def _take_index(self, token: str) -> None:
-        deadline = time.monotonic() + LOCK_WAIT_S
-        while True:
-            try:
-                descriptor = os.open(
-                    self._index_lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_CLOEXEC, 0o644
-                )
-            except FileExistsError:
-                if not self._clear_ours() and time.monotonic() > deadline:
-                    raise self._held(self._index_lock) from None
-                time.sleep(0.005)
-                continue
-            os.write(descriptor, token.encode())
-            os.close(descriptor)
-            return
 
-    def _check_index(self, head: Head, steps: Sequence[Step]) -> None:
-        texts = sorted({path for step in steps for path in step.texts})
-        if not texts:
-            return
-        root = self.objects.root(head.oid)
-        told = self._repository.git("ls-files", "-s", "-z", "--", *texts)
-        staged = {}
-        for line in told.split(b"\0")[:-1]:
-            about, _, path = line.partition(b"\t")
-            staged[os.fsdecode(path)] = about.split()[1].decode()
-        ours = {
-            path: None if content is None else self.objects.hash("blob", content)
-            for step in steps
-            for path, content in step.paths.items()
-        }
-        for path in texts:
-            entry = self.objects.entry(root, path)
-            if staged.get(path) not in {entry.oid if entry else None, ours[path]}:
-                raise ChangedUnderneath(path, "is staged with other content")
-
-    def _write_index(self, entries: Mapping[str, TreeEntry | None]) -> None:
-        index = os.path.join(self._repository.git_dir, "index")
-        copy = os.path.join(self._scratch, f"index.{os.getpid()}")
-        try:
-            shutil.copyfile(index, copy)
-            shutil.copymode(index, copy)
-        except FileNotFoundError:
-            _unlink(copy)
-        none = (
-            "0" * len(next(entry.oid for entry in entries.values() if entry))
-            if any(entries.values())
-            else "0" * 40
-        )
-        lines = [
-            b"%s %s\t%s\0"
-            % (
-                (entry.mode if entry else "0").encode(),
-                (entry.oid if entry else none).encode(),
-                os.fsencode(path),
-            )
-            for path, entry in entries.items()
-        ]
-        env = {"GIT_INDEX_FILE": copy}
-        try:
-            self._repository.git(
-                "update-index", "--add", "--remove", "-z", "--index-info", stdin=b"".join(lines), env=env,
-                keep=[self._lock],
-            )  # fmt: skip
-            with open(copy, "rb") as file:
-                os.fsync(file.fileno())
-            os.replace(copy, index)
-        finally:
-            _unlink(copy)
-        fsync_folder(self._repository.git_dir)
-
-    def _move(self, ref: str, old: str | None, new: str, message: str) -> None:
-        subject = message.partition("\n")[0]
-        expected = old or "0" * len(new)
-        try:
-            self._repository.git(
-                "-c", "core.fsync=committed,reference", "update-ref", "-m", subject, "--",
-                ref, new, expected, keep=[self._lock],
-            )  # fmt: skip
-        except GitFailed as failure:
-            if self._repository.head().oid != old:
-                raise Moved from None
-            held = self._ref_lock(ref)
-            raise self._held(held) if held else failure from None
-        folder = os.path.dirname(os.path.join(self._repository.common_dir, ref))
-        if os.path.isdir(folder):
-            fsync_folder(folder)
-
-    def _clear_ours(self) -> bool:
-        """Remove `index.lock` if an orgvault left it: we hold the vault's lock, so it is dead.
-
-        A ref lock that its `git update-ref` left goes first: it holds the commit that the token
-        names, or nothing yet.
-        """
-        try:
-            with open(self._index_lock, "rb") as file:
-                token = file.read(400).decode(errors="replace").split()
-        except FileNotFoundError:
-            return True
-        if len(token) != 4 or token[0] != TOKEN:
-            return False
-        _, _, ref, oid = token
-        for path in (
-            os.path.join(self._repository.common_dir, f"{ref}.lock"),
-            os.path.join(self._repository.git_dir, "HEAD.lock"),
-        ):
-            try:
-                with open(path, "rb") as file:
-                    content = file.read(200).strip()
-            except FileNotFoundError:
-                continue
-            if content in {b"", oid.encode()} and not holders(path):
-                _unlink(path)
-        _unlink(self._index_lock)
-        return True
-
-    def _ref_lock(self, ref: str) -> str | None:
-        for path in (
-            os.path.join(self._repository.common_dir, f"{ref}.lock"),
-            os.path.join(self._repository.git_dir, "HEAD.lock"),
-            os.path.join(self._repository.common_dir, "packed-refs.lock"),
-        ):
-            if os.path.exists(path):
-                return path
-        return None
-
-    def _held(self, path: str) -> LockHeld:
-        return LockHeld(path, _age(age_s(path) or 0.0), holders(path))
-
-
-Nested = dict[bytes, "TreeEntry | None | Nested"]
+Nested = dict[bytes, "TreeEntry | Nested | None"]
 
 
 def _nested(wanted: Mapping[str, TreeEntry | None]) -> Nested:
@@ -331,8 +243,10 @@ def _nested(wanted: Mapping[str, TreeEntry | None]) -> Nested:
         for folder in folders:
             below = at.setdefault(folder, {})
             if not isinstance(below, dict):
-                raise GitFailed("commit", f"{path} stands below a file")
+                raise PathConflict(path)
             at = below
+        if isinstance(at.get(name), dict):
+            raise PathConflict(path)
         at[name] = entry
     return root
 
@@ -342,16 +256,5 @@ def _written(who: Identity) -> str:
     return f"{who.name.translate(clean).strip()} <{who.email.translate(clean).strip()}>"
 
 
-def _age(seconds: float) -> str:
-    for size, name in ((86400, "day"), (3600, "hour"), (60, "minute")):
-        if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {name}{'' if count == 1 else 's'}"
-    return f"{max(0, int(seconds))} seconds"
-
-
-def _unlink(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")

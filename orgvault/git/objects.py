@@ -1,21 +1,21 @@
 """Git objects: read from the loose files or from git, written loose and durable.
 
 Format: https://git-scm.com/docs/gitformat-pack (loose objects are zlib over
-`<type> <size>\\0<content>`, named by the hash of that).
+`<type> <size> NUL <content>`, named by the hash of that).
 """
 
 import hashlib
 import os
-import subprocess
 import zlib
 from dataclasses import dataclass
 
-from orgvault.errors import GitFailed
-from orgvault.git.repository import Repository
+from orgvault.git.faults import ObjectMissing
+from orgvault.git.repository import Popen, Repository
 from orgvault.posix import O_CLOEXEC, fsync_folder
 
 FILE = "100644"
 FOLDER = "40000"
+_HEADER_WORDS = 3  # name, kind, size
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,9 @@ class Objects:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._folder = os.path.join(repository.common_dir, "objects")
-        self._reader: subprocess.Popen[bytes] | None = None
+        self._reader: Popen | None = None
         self._unsynced: list[tuple[str, str]] = []
+        self._new_folders: set[str] = set()
         self._written: set[str] = set()
         self._trees: dict[str, Tree] = {}
 
@@ -48,8 +49,7 @@ class Objects:
 
     def hash(self, kind: str, content: bytes) -> str:
         """The name that an object has."""
-        frame = b"%s %d\0" % (kind.encode(), len(content))
-        return hashlib.new(self._repository.object_format, frame + content).hexdigest()
+        return hashlib.new(self._repository.object_format, _framed(kind, content)).hexdigest()
 
     def read(self, oid: str) -> bytes:
         """The content of an object; GitFailed when it is missing."""
@@ -57,7 +57,7 @@ class Objects:
             with open(self._path(oid), "rb") as file:
                 return zlib.decompress(file.read()).partition(b"\0")[2]
         except (FileNotFoundError, zlib.error):
-            return self._read_packed(oid)
+            return self._read_by_git(oid)
 
     def tree(self, oid: str) -> Tree:
         """The entries of a tree, by name."""
@@ -84,18 +84,19 @@ class Objects:
         """Write an object and return its name; it is durable after `sync`."""
         oid = self.hash(kind, content)
         path = self._path(oid)
-        if oid in self._written or os.path.exists(path):
+        if oid in self._written or _freshened(path):
             return oid
-        frame = b"%s %d\0" % (kind.encode(), len(content))
         folder = os.path.dirname(path)
         if not os.path.isdir(folder):
-            os.makedirs(folder, exist_ok=True)
-            self._unsynced.append((folder, ""))
+            self._make_folder(folder)
         # git sweeps up leftovers with this prefix (`git prune`, `git gc`).
-        scratch = os.path.join(folder, f"tmp_obj_{os.getpid()}_{len(self._written)}")
-        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | O_CLOEXEC, 0o444)
+        scratch = os.path.join(folder, f"tmp_obj_{os.urandom(8).hex()}")
+        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_CLOEXEC, 0o444)
         try:
-            _write_all(descriptor, zlib.compress(frame + content, 1))
+            _write_all(descriptor, zlib.compress(_framed(kind, content), 1))
+        except OSError:
+            os.unlink(scratch)
+            raise
         finally:
             os.close(descriptor)
         self._unsynced.append((scratch, path))
@@ -115,41 +116,57 @@ class Objects:
 
     def sync(self) -> None:
         """Give all written objects their names, durably."""
-        folders = set()
-        for scratch, path in self._unsynced:
-            if not path:
-                folders.add(self._folder)
-                continue
+        for scratch, _ in self._unsynced:
             descriptor = os.open(scratch, os.O_RDONLY | O_CLOEXEC)
             try:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
         for scratch, path in self._unsynced:
-            if path:
-                os.replace(scratch, path)
-                folders.add(os.path.dirname(path))
-        for folder in sorted(folders):
+            os.replace(scratch, path)
+        folders = {os.path.dirname(path) for _, path in self._unsynced}
+        for folder in sorted(folders | self._new_folders):
             fsync_folder(folder)
         self._unsynced.clear()
-        self._written.clear()
+        self._new_folders.clear()
+
+    def _make_folder(self, folder: str) -> None:
+        os.makedirs(folder, exist_ok=True)
+        # As git does in a repository that several users share.
+        os.chmod(folder, os.stat(self._folder).st_mode & 0o7777)
+        self._new_folders.add(self._folder)
 
     def _path(self, oid: str) -> str:
         return os.path.join(self._folder, oid[:2], oid[2:])
 
-    def _read_packed(self, oid: str) -> bytes:
+    def _read_by_git(self, oid: str) -> bytes:
         if self._reader is None:
-            self._reader = self._repository.cat_file()
+            self._reader = self._repository.start("cat-file", "--batch")
         reader = self._reader
         if reader.stdin is None or reader.stdout is None:
-            raise GitFailed("git cat-file", "no pipe")
-        reader.stdin.write(f"{oid}\n".encode())
-        reader.stdin.flush()
+            raise ObjectMissing(oid)
+        try:
+            reader.stdin.write(f"{oid}\n".encode())
+            reader.stdin.flush()
+        except BrokenPipeError:
+            raise ObjectMissing(oid) from None
         told = reader.stdout.readline().split()
-        if len(told) != 3:
-            raise GitFailed(f"git cat-file {oid}", "the object is missing: run `git fsck`")
-        content = reader.stdout.read(int(told[2]) + 1)
-        return content[:-1]
+        if len(told) != _HEADER_WORDS:
+            raise ObjectMissing(oid)
+        return reader.stdout.read(int(told[2]) + 1)[:-1]
+
+
+def _framed(kind: str, content: bytes) -> bytes:
+    return b"%s %d\0" % (kind.encode(), len(content)) + content
+
+
+def _freshened(path: str) -> bool:
+    """Whether a sound object is there already; as git does, marked as new, lest it be pruned."""
+    try:
+        os.utime(path)
+        return os.stat(path).st_size > 0
+    except OSError:
+        return False
 
 
 def _is_tree(entry: TreeEntry) -> bool:

@@ -8,18 +8,27 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 from orgvault.errors import ForeignRepository, GitFailed, NoRepository
-from orgvault.posix import age_s, owned_by_another
+from orgvault.git.faults import InitFailed, TooSlow
+from orgvault.posix import age_s, end_group, owned_by_another
 
 # What a child of git may inherit of git's own variables: where its configuration is.
 _INHERITED = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM")
+_GIT = (
+    "git", "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false",
+    "--literal-pathspecs",
+)  # fmt: skip
+_SETTINGS = r"^(user\.(name|email)|core\.(autocrlf|hookspath)|commit\.gpgsign|extensions\..*)$"
 # State files of an unfinished operation, in a working tree's git folder.
 _OPERATIONS = (
     ("MERGE_HEAD", "a merge"),
     ("rebase-merge", "a rebase"),
+    (os.path.join("rebase-apply", "applying"), "`git am`"),
     ("rebase-apply", "a rebase"),
     ("CHERRY_PICK_HEAD", "a cherry-pick"),
     ("REVERT_HEAD", "a revert"),
@@ -27,6 +36,8 @@ _OPERATIONS = (
     ("BISECT_LOG", "a bisect"),
 )
 MESSAGE_OPEN_S = 15 * 60
+
+Popen: TypeAlias = subprocess.Popen[bytes]
 
 
 @dataclass(frozen=True)
@@ -55,7 +66,8 @@ class Repository:
     def __init__(self, folder: str) -> None:
         self.top, self.git_dir = _find(os.path.realpath(folder))
         self.common_dir = _common(self.git_dir)
-        self._trusted = not owned_by_another(self.top)
+        places = (self.top, os.path.join(self.top, ".git"), self.git_dir)
+        self._trusted = not any(map(owned_by_another, places))
 
     def git(
         self,
@@ -69,21 +81,45 @@ class Repository:
         """Run git in the working tree and return its output.
 
         No hook runs and no pathspec is magic.  `keep` are descriptors that the child inherits;
-        `ok` are exit codes that are no failure.  Raises GitFailed, ForeignRepository, or
-        subprocess.TimeoutExpired.
+        `ok` are exit codes that are no failure; after `limit_s` it is ended with all that it
+        has started.  Raises GitFailed or ForeignRepository.
         """
-        command = ["git", "-c", f"core.hooksPath={os.devnull}", "--literal-pathspecs", *args]
-        done = subprocess.run(
-            command, cwd=self.top, input=stdin, env=self._environment(env), pass_fds=keep,
-            stdin=subprocess.DEVNULL if stdin is None else None, capture_output=True,
-            check=False, timeout=limit_s,
-        )  # fmt: skip
-        if done.returncode in ok:
-            return done.stdout
-        said = done.stderr.decode(errors="replace").strip()
-        if "dubious ownership" in said:
+        process = self.start(*args, env=env, keep=keep, apart=limit_s is not None)
+        return self.end(process, stdin=stdin or b"", ok=ok, limit_s=limit_s)
+
+    def end(
+        self, process: Popen, *, stdin: bytes = b"", ok: Sequence[int] = (0,),
+        limit_s: float | None = None,
+    ) -> bytes:  # fmt: skip
+        """Feed a process of `start` and wait for its output; as `git`."""
+        try:
+            told, said = process.communicate(stdin, timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            end_group(process)
+            _close(process)
+            raise TooSlow(_name(process), limit_s or 0.0) from None
+        except BaseException:
+            process.kill()
+            process.wait()
+            _close(process)
+            raise
+        if process.returncode in ok:
+            return told
+        reason = said.decode(errors="replace").strip()
+        if "dubious ownership" in reason:
             raise ForeignRepository(self.top)
-        raise GitFailed("git " + " ".join(args[:2]), said)
+        raise GitFailed(_name(process), reason)
+
+    def start(
+        self, *args: str, env: Mapping[str, str] | None = None, keep: Sequence[int] = (),
+        apart: bool = False,
+    ) -> Popen:  # fmt: skip
+        """Start git in the working tree with three pipes; `apart`: as leader of a group."""
+        return subprocess.Popen(
+            [*_GIT, *args],
+            cwd=self.top, env=self._environment(env), pass_fds=keep, start_new_session=apart,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
 
     def trusted(self) -> None:
         """Raise ForeignRepository when git would refuse to work here."""
@@ -91,18 +127,10 @@ class Repository:
             self.git("rev-parse", "--git-dir")
             self._trusted = True
 
-    def cat_file(self) -> "subprocess.Popen[bytes]":
-        """A `git cat-file --batch` process, for reading packed objects."""
-        return subprocess.Popen(
-            ["git", "cat-file", "--batch"], cwd=self.top, env=self._environment(None),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-
     @cached_property
     def settings(self) -> dict[str, str]:
         """The few settings we ask for, by lower-case name; the last value of each."""
-        asked = r"^(user\.(name|email)|commit\.gpgsign|core\.(autocrlf|hookspath)|extensions\.objectformat)$"
-        told = self.git("config", "-z", "--get-regexp", asked, ok=(0, 1))
+        told = self.git("config", "-z", "--get-regexp", _SETTINGS, ok=(0, 1))
         pairs = (line.partition("\n") for line in told.decode(errors="replace").split("\0") if line)
         return {name.lower(): value for name, _, value in pairs}
 
@@ -125,7 +153,7 @@ class Repository:
         ref = text[5:].strip()
         if ref == "refs/heads/.invalid":  # the reftable format keeps refs elsewhere
             return self._head_from_git()
-        return Head(ref, self._loose(ref) or self._packed(ref))
+        return Head(ref, self._commit(ref))
 
     def operation(self) -> str | None:
         """The operation in progress (`a merge`, …), or None when the tree is at rest."""
@@ -135,8 +163,10 @@ class Repository:
         return None
 
     def branch(self) -> str | None:
-        """The branch that work here belongs to: HEAD's, or the one that a rebase or a bisect
-        will return to; None when HEAD is detached for any other reason."""
+        """The branch that work here belongs to: HEAD's, or that of a rebase or bisect under way.
+
+        None when HEAD is detached for any other reason.
+        """
         ref = self.head().ref
         if ref:
             return ref
@@ -156,12 +186,16 @@ class Repository:
         is meanwhile; after 15 minutes the message counts as forgotten.
         """
         message = os.path.join(self.git_dir, "COMMIT_EDITMSG")
-        age = age_s(message)
-        if age is None or age > MESSAGE_OPEN_S:
+        age, edited = age_s(message), _mtime(message)
+        if age is None or edited is None or age > MESSAGE_OPEN_S:
             return False
         moved = _mtime(os.path.join(self.git_dir, "logs", "HEAD"))
-        edited = _mtime(message)
-        return moved is None or (edited is not None and edited > moved)
+        if moved is None:  # a repository that keeps no reflog, or one without a commit
+            ref = self.head().ref or "HEAD"
+            places = (ref, "packed-refs", os.path.join("reftable", "tables.list"))
+            times = (_mtime(os.path.join(self.common_dir, place)) for place in places)
+            moved = max((time for time in times if time is not None), default=None)
+        return moved is None or edited > moved
 
     def _environment(self, extra: Mapping[str, str] | None) -> dict[str, str]:
         env = {
@@ -169,12 +203,19 @@ class Repository:
             for key, value in os.environ.items()
             if not key.startswith("GIT_") or key in _INHERITED
         }
-        env.update(LC_ALL="C", GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0")
+        env.update(
+            LC_ALL="C", GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0", GIT_NO_REPLACE_OBJECTS="1"
+        )
         env.update(extra or {})
         return env
 
-    def _loose(self, ref: str) -> str | None:
-        return _read(os.path.join(self.common_dir, ref)).strip() or None
+    def _commit(self, ref: str) -> str | None:
+        for _ in range(5):  # a branch may stand for another one
+            told = _read(os.path.join(self.common_dir, ref)).strip()
+            if not told.startswith("ref: "):
+                return told or self._packed(ref)
+            ref = told[5:].strip()
+        return None
 
     def _packed(self, ref: str) -> str | None:
         ending = f" {ref}"
@@ -187,6 +228,29 @@ class Repository:
         ref = self.git("symbolic-ref", "-q", "HEAD", ok=(0, 1)).decode().strip()
         oid = self.git("rev-parse", "-q", "--verify", "HEAD", ok=(0, 1)).decode().strip()
         return Head(ref or None, oid or None)
+
+
+def make_repository(folder: str) -> None:
+    """`git init` in a folder, with the branch that the person's git would choose."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _INHERITED}
+    done = subprocess.run(
+        ["git", "init", "--quiet"], cwd=folder, env={**env, "LC_ALL": "C"}, capture_output=True,
+        stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise InitFailed(done.stderr.decode(errors="replace").strip())
+
+
+def _close(process: Popen) -> None:
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+
+
+def _name(process: Popen) -> str:
+    words = list(map(os.fsdecode, process.args)) if isinstance(process.args, list) else ["git"]
+    return " ".join(["git", *words[len(_GIT) : len(_GIT) + 2]])
 
 
 def _find(start: str) -> tuple[str, str]:

@@ -9,17 +9,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from orgvault.domain.instants import moment
+from orgvault.store.faults import NoRow
+
 VERSION = 1
+SUBJECT_CHARS = 100
+ROW_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a log.  `log` is `episodes`, `wakes`, …; `line` has no newline."""
+    """One line of a log.  `log` is `episodes`, `wakes`, …; `line` has no newline.
+
+    Raises NoRow when no log can hold it.
+    """
 
     log: str
     agent: str
     id: str
     line: str
+
+    def __post_init__(self) -> None:
+        if "\n" in self.line or len(self.line.encode()) >= ROW_BYTES:
+            raise NoRow(self.id, ROW_BYTES)
 
 
 @dataclass(frozen=True)
@@ -27,13 +39,19 @@ class Text:
     """A whole file of the working tree, relative to the vault, with `/`.
 
     `before` and `after` are sha256 of the contents, empty for an absent file; `content` is None
-    when the file goes.
+    when the file goes, `was` when it is new.
     """
 
     path: str
     before: str
     after: str
     content: str | None
+    was: bytes | None
+
+    @property
+    def will_be(self) -> bytes | None:
+        """The content as bytes."""
+        return None if self.content is None else self.content.encode()
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,14 @@ class Entry:
     texts: tuple[Text, ...] = ()
     companions: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        moment(self.at)  # ValueError here, not when somebody else comes to commit it
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
     def encode(self) -> bytes:
         """One line of JSON."""
         plain: dict[str, Any] = {
@@ -63,7 +89,16 @@ class Entry:
             "author": self.author,
             "at": self.at,
             "rows": [[row.log, row.agent, row.id, row.line] for row in self.rows],
-            "texts": [[t.path, t.before, t.after, t.content] for t in self.texts],
+            "texts": [
+                [
+                    t.path,
+                    t.before,
+                    t.after,
+                    t.content,
+                    None if t.was is None else t.was.decode("latin-1"),
+                ]
+                for t in self.texts
+            ],
             "companions": self.companions,
         }
         return json.dumps(plain).encode() + b"\n"
@@ -79,10 +114,14 @@ def decode(content: bytes) -> Entry | None:
         return Entry(
             data["ref"], data["prefix"], data["message"], (name, email), data["at"],
             tuple(Row(*row) for row in data["rows"]),
-            tuple(Text(*text) for text in data["texts"]), tuple(data["companions"]),
+            tuple(_text(*text) for text in data["texts"]), tuple(data["companions"]),
         )  # fmt: skip
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, NoRow):
         return None
+
+
+def _text(path: str, before: str, after: str, content: str | None, was: str | None) -> Text:
+    return Text(path, before, after, content, None if was is None else was.encode("latin-1"))
 
 
 @dataclass(frozen=True)
@@ -93,10 +132,13 @@ class Message:
     trailers: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        subject = " ".join(self.subject.split())
-        if len(subject) > 100:
-            subject = subject[:99].rstrip() + "…"
-        lines = [
-            f"{key}: {' '.join(value.split())}" for key, value in self.trailers.items() if value
-        ]
+        subject = _one_line(self.subject)
+        if len(subject) > SUBJECT_CHARS:
+            subject = subject[: SUBJECT_CHARS - 1].rstrip() + "…"
+        lines = [f"{key}: {_one_line(value)}" for key, value in self.trailers.items() if value]
         return "\n".join([subject, "", *lines, ""]) if lines else subject + "\n"
+
+
+def _one_line(text: str) -> str:
+    printable = "".join(char if char.isprintable() else " " for char in text)
+    return " ".join(printable.split())

@@ -1,5 +1,6 @@
 """Files of the working tree: whole texts replaced in one step, logs grown by whole rows."""
 
+import errno
 import os
 from hashlib import sha256
 
@@ -23,18 +24,34 @@ def fingerprint(content: bytes | None) -> str:
     return ABSENT if content is None else sha256(content).hexdigest()
 
 
-def replace(path: str, content: bytes) -> None:
+def replace(path: str, content: bytes, scratch: str | None = None) -> None:
     """Put a whole content in a file's place, durably: the old or the new, never between.
 
-    The permissions of an existing file are kept.  Raises OSError with nothing changed.
+    The permissions of an existing file are kept.  The content is written in the folder `scratch`
+    first (a crash leaves nothing among the person's files), or beside the file.  Raises OSError
+    with nothing changed.
     """
     folder = os.path.dirname(path)
     make_folder(folder)
-    scratch = os.path.join(folder, f"{SCRATCH}{os.getpid()}-{os.urandom(4).hex()}")
+    if scratch is not None:
+        make_folder(scratch)
+        try:
+            _replace(path, content, scratch)
+        except OSError as failure:
+            if failure.errno != errno.EXDEV:
+                raise
+            _replace(path, content, folder)
+    else:
+        _replace(path, content, folder)
+    fsync_folder(folder)
+
+
+def _replace(path: str, content: bytes, folder: str) -> None:
     try:
         mode = os.stat(path).st_mode & 0o777
     except FileNotFoundError:
         mode = 0o644
+    scratch = os.path.join(folder, f"{SCRATCH}{os.getpid()}-{os.urandom(4).hex()}")
     descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_CLOEXEC, mode)
     try:
         try:
@@ -46,7 +63,6 @@ def replace(path: str, content: bytes) -> None:
     except OSError:
         remove(scratch)
         raise
-    fsync_folder(folder)
 
 
 def remove(path: str) -> None:
@@ -55,6 +71,14 @@ def remove(path: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         return
+
+
+def remove_durably(path: str) -> None:
+    """Remove a file if it is there."""
+    remove(path)
+    folder = os.path.dirname(path)
+    if os.path.isdir(folder):
+        fsync_folder(folder)
 
 
 def make_folder(path: str) -> None:

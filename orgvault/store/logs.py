@@ -7,19 +7,33 @@ for deltas among files whose paths end alike, and would otherwise keep each vers
 
 import json
 import os
+import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from orgvault.domain import record
 from orgvault.domain.problem import Problem
-from orgvault.store.entry import Row
+from orgvault.store.entry import ROW_BYTES, Row
+from orgvault.store.faults import (
+    KeyTwice,
+    Marker,
+    NotANumber,
+    NotARow,
+    NotUtf8,
+    RowTooLong,
+    Unreadable,
+)
 
 T = TypeVar("T")
 SEGMENT_BYTES = 64 * 1024
-ROW_BYTES = 64 * 1024
 SUFFIX = ".jsonl"
 SPOOLED = "(spooled)"
+_NEWEST = 3  # segments that are always looked at
+_FEW = 16  # ids that are searched for one by one
+_APPEND_S = 0.01
+_MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
 
 
 @dataclass(frozen=True)
@@ -29,10 +43,6 @@ class Line:
     row: dict[str, Any]
     file: str
     line: int
-
-
-class Unreadable(ValueError):
-    """A line is no row; the text says why."""
 
 
 class Logs:
@@ -56,21 +66,24 @@ class Logs:
     def content(self, path: str) -> bytes:
         """A segment's bytes, read once for as long as it does not change."""
         try:
-            about = os.stat(path)
-            key = (about.st_size, about.st_mtime_ns)
+            key = _version(path)
             known = self._read.get(path)
             if known and known[0] == key:
                 return known[1]
-            with open(path, "rb") as file:
-                content = file.read()
+            content = _bytes(path)
+            if content and not content.endswith(b"\n"):
+                time.sleep(_APPEND_S)  # a row may just be on its way; a torn one stays torn
+                key, content = _version(path), _bytes(path)
         except FileNotFoundError:
             return b""
         self._read[path] = (key, content)
         return content
 
     def lines(self, log: str, agent: str, problems: list[Problem]) -> Iterator[Line]:
-        """Every row of a log, oldest first, each id once; what cannot be read goes to
-        `problems`, each with file and line, and hides no other row."""
+        """Every row of a log, oldest first, each id once.
+
+        What cannot be read goes to `problems`, each with file and line, and hides no other row.
+        """
         seen: dict[str, dict[str, Any]] = {}
         for line in self._all(log, agent, problems):
             known = seen.setdefault(str(line.row.get("id")), line.row)
@@ -101,10 +114,31 @@ class Logs:
                     found.setdefault(str(line.row.get("id")), one)
         return list(found.values())
 
-    def ids(self, log: str, agent: str, wanted: set[str]) -> dict[str, str]:
-        """Which of the wanted row ids stand in the segments (not the spool), and in which."""
+    def last(self, kind: type[T], log: str, agent: str) -> T | None:
+        """The newest row of a log that can be read: spooled, or in the newest segment."""
+        for row in reversed(self._spooled()):
+            if (row.log, row.agent) == (log, agent):
+                for line in _line(row.line.encode(), SPOOLED, 0, []):
+                    return _as_record(kind, line, [])
+        for path in reversed(self.segments(log, agent)):
+            for raw in reversed(self.content(path).split(b"\n")):
+                for line in _line(raw, path, 0, []):
+                    one = _as_record(kind, line, [])
+                    if one is not None:
+                        return one
+        return None
+
+    def ids(self, log: str, agent: str, wanted: set[str], since_ns: int = 0) -> dict[str, str]:
+        """Which of the wanted row ids stand in the segments (not the spool), and in which.
+
+        Looks at the newest segments and at those written since `since_ns` (nanoseconds since the
+        epoch): a row that was acknowledged then stands nowhere else, and the cost of a write
+        does not grow with the log.
+        """
         found: dict[str, str] = {}
-        for path in self.segments(log, agent):
+        for back, path in enumerate(reversed(self.segments(log, agent))):
+            if back >= _NEWEST and _mtime_ns(path) < since_ns:
+                continue
             content = self.content(path)
             for one in _present(content, wanted - found.keys()):
                 if any(line.row.get("id") == one for line in _lines_with(content, one, path)):
@@ -112,24 +146,29 @@ class Logs:
         return found
 
     def _all(self, log: str, agent: str, problems: list[Problem]) -> Iterator[Line]:
+        spooled = self._waiting(log, agent)
         for path in self.segments(log, agent):
             name = self._name(path)
             for number, raw in enumerate(self.content(path).split(b"\n"), 1):
                 yield from _line(raw, name, number, problems)
-        for row in self._spooled():
-            if (row.log, row.agent) == (log, agent):
-                yield from _line(row.line.encode(), SPOOLED, 0, problems)
+        for row in spooled:
+            yield from _line(row.line.encode(), SPOOLED, 0, problems)
 
     def _matching(
         self, log: str, agent: str, wanted: set[str], problems: list[Problem]
     ) -> Iterator[Line]:
+        spooled = self._waiting(log, agent)
         for path in self.segments(log, agent):
             content = self.content(path)
             for one in _present(content, wanted):
                 yield from _lines_with(content, one, self._name(path))
-        for row in self._spooled():
-            if (row.log, row.agent) == (log, agent):
-                yield from _line(row.line.encode(), SPOOLED, 0, problems)
+        for row in spooled:
+            yield from _line(row.line.encode(), SPOOLED, 0, problems)
+
+    def _waiting(self, log: str, agent: str) -> list[Row]:
+        # Asked for before the segments are read: a row on its way from one to the other is then
+        # seen twice (and counted once), never missed.
+        return [row for row in self._spooled() if (row.log, row.agent) == (log, agent)]
 
     def _name(self, path: str) -> str:
         return ".agents/org/" + os.path.relpath(path, self._org).replace(os.sep, "/")
@@ -137,28 +176,26 @@ class Logs:
 
 def encode(row: object) -> str:
     """A record as the one line that a log holds.  Raises ValueError over 64 KiB or for NaN."""
-    line = json.dumps(record.plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    size = len(line.encode()) + 1
-    if size > ROW_BYTES:
-        raise ValueError(f"a row of {size} bytes, at most {ROW_BYTES} fit")
-    return line
+    text = json.dumps(record.plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    line = text.encode(errors="replace")  # a model's half of a surrogate pair is no character
+    if len(line) >= ROW_BYTES:
+        raise RowTooLong(len(line) + 1, ROW_BYTES)
+    return line.decode()
 
 
-def parse(raw: bytes) -> dict[str, Any]:
-    """The row that a line holds.  Raises Unreadable with the reason."""
+def parse(raw: bytes) -> dict[str, object]:
+    """The row that a line holds.  Raises Unreadable."""
     try:
         row = json.loads(raw.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
     except UnicodeDecodeError:
-        raise Unreadable("not UTF-8") from None
+        raise NotUtf8 from None
     except Unreadable:
         raise
     except (ValueError, RecursionError):
-        if raw.startswith((b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")):
-            raise Unreadable("a conflict marker") from None
-        raise Unreadable("not a row of JSON") from None
-    if not isinstance(row, dict):
-        raise Unreadable("not a JSON object")
-    return row
+        raise (Marker if raw.startswith(_MARKERS) else NotARow) from None
+    if isinstance(row, dict):
+        return row
+    raise NotARow
 
 
 def _line(raw: bytes, file: str, number: int, problems: list[Problem]) -> Iterator[Line]:
@@ -187,11 +224,9 @@ def _lines_with(content: bytes, value: str, file: str) -> Iterator[Line]:
 
 
 def _present(content: bytes, wanted: set[str]) -> list[str]:
-    if len(wanted) <= 16:
+    if len(wanted) <= _FEW:
         return [one for one in wanted if b'"%s"' % one.encode() in content]
     # Many at once (a backfill): one pass over all quoted words instead of one per value.
-    import re
-
     return sorted(wanted.intersection(m.decode() for m in re.findall(rb'"([\w.:-]+)"', content)))
 
 
@@ -212,12 +247,12 @@ def _as_record(kind: type[T], line: Line, problems: list[Problem]) -> T | None:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise Unreadable("a row with the same key twice")
+        raise KeyTwice
     return found
 
 
-def _no_constant(name: str) -> Any:
-    raise Unreadable(f"a row with {name}")
+def _no_constant(name: str) -> NoReturn:
+    raise NotANumber(name)
 
 
 def _names(folder: str) -> list[str]:
@@ -225,3 +260,20 @@ def _names(folder: str) -> list[str]:
         return sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _version(path: str) -> tuple[int, int]:
+    about = os.stat(path)
+    return about.st_size, about.st_mtime_ns
+
+
+def _mtime_ns(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()

@@ -13,67 +13,65 @@ from dataclasses import dataclass
 from orgvault.posix import O_CLOEXEC, fsync_folder
 from orgvault.store import files
 from orgvault.store.entry import Row
-from orgvault.store.logs import ROW_BYTES, SEGMENT_BYTES, SUFFIX, Logs, Unreadable, parse
+from orgvault.store.faults import ShortWrite, Unreadable
+from orgvault.store.logs import SEGMENT_BYTES, SUFFIX, Logs, parse
+from orgvault.store.place import Place
 
 _NAME = re.compile(r"(\d{4}-\d\d)-(\d+)\.[a-z0-9-]+\.[0-9a-f]{4}\.jsonl")
 TORN = ".torn-"
 
 
 @dataclass(frozen=True)
-class Committed:
-    """What HEAD holds: the object at a path relative to the vault, its content, and how a
-    content would be named as an object."""
+class Growth:
+    """What one segment held before we appended, and holds since."""
 
-    oid: Callable[[str], str | None]
-    read: Callable[[str], bytes]
-    name: Callable[[bytes], str]
+    before: bytes
+    after: bytes
 
 
 class Segments:
-    """Appends rows.  Make one for each time the lock is held."""
+    """Appends rows.  Make one for each attempt at a commit.
 
-    def __init__(self, root: str, org: str, logs: Logs, committed: Committed, month: str) -> None:
-        self._root = root
-        self._org = org
+    `committed` gives what HEAD holds at a path relative to the vault.
+    """
+
+    def __init__(
+        self, place: Place, logs: Logs, committed: Callable[[str], bytes | None], month: str
+    ) -> None:
+        self._place = place
         self._logs = logs
         self._committed = committed
         self._month = month
         self._open: dict[tuple[str, str], tuple[str, bytes]] = {}
+        self._standing: dict[str, bytes | None] = {}
         self._unsynced: set[str] = set()
-        self._sizes: dict[str, tuple[int, int]] = {}
+        self._grown: dict[str, Growth] = {}
         self._known: dict[str, str] = {}
         self.remarks: list[str] = []
 
-    def know(self, rows: Iterable[Row]) -> None:
-        """Look once which of these rows stand in the segments already."""
+    def know(self, rows: Iterable[Row], since_ns: int) -> None:
+        """Look once which of these rows, acknowledged since then, stand in segments already."""
         groups: dict[tuple[str, str], set[str]] = {}
         for row in rows:
             groups.setdefault((row.log, row.agent), set()).add(row.id)
         for (log, agent), ids in groups.items():
-            self._known.update(
-                {
-                    f"{log}/{agent}/{one}": path
-                    for one, path in self._logs.ids(log, agent, ids).items()
-                }
-            )
+            found = self._logs.ids(log, agent, ids, since_ns)
+            self._known.update({f"{log}/{agent}/{one}": path for one, path in found.items()})
 
     def append(self, rows: Iterable[Row]) -> dict[str, bytes]:
         """Append rows that are not there yet; the content of every segment they stand in.
 
-        Raises OSError with every row of the call still to be appended again: the torn bytes
-        are in a quarantine file and the segment ends in a newline.
+        Raises OSError or Linked with every row of the call still to be appended again: the torn
+        bytes are in a quarantine file and the segment ends in a newline.
         """
         grown: dict[str, bytes] = {}
         for row in rows:
             key = f"{row.log}/{row.agent}/{row.id}"
-            if key in self._known:
-                path = self._known[key]
-                current = self._open.get((row.log, row.agent))
-                content = current[1] if current and current[0] == path else self._logs.content(path)
-                grown[self._relative(path)] = content
-                continue
-            path, content = self._append(row)
-            self._known[key] = path
+            path = self._known.get(key)
+            content = self._with_row(row, path) if path else None
+            if path is None or content is None:
+                path, content = self._append(row)
+                self._known[key] = path
             grown[self._relative(path)] = content
         return grown
 
@@ -90,18 +88,36 @@ class Segments:
         self._unsynced.clear()
 
     def undo(self) -> None:
-        """Take back every row appended so far, unless somebody has written behind it."""
-        for path, (before, after) in self._sizes.items():
-            if os.path.exists(path) and os.path.getsize(path) == after:
-                if before:
-                    os.truncate(path, before)
-                else:
-                    files.remove(path)
+        """Take back what was appended where nobody has written or committed since."""
+        for path, growth in self._grown.items():
+            # Rows that another tool has committed meanwhile must stay: taking them out of the
+            # file would have the person's next commit take them out of HEAD.
+            committed = self._committed(self._relative(path)) or b""
+            if files.read_bytes(path) != growth.after or not growth.before.startswith(committed):
+                continue
+            if growth.before:
+                os.truncate(path, len(growth.before))
+            else:
+                files.remove(path)
+
+    def _with_row(self, row: Row, path: str) -> bytes | None:
+        """A segment in which a row stands already, as it is to be committed.
+
+        None if the person has altered it, so that the row must be written elsewhere.
+        """
+        current = self._open.get((row.log, row.agent))
+        if current and current[0] == path:
+            return current[1]
+        if path not in self._standing:
+            content = self._whole(path)
+            if content is not None and not self._extends_head(path, content):
+                committed = self._committed(self._relative(path))
+                content = committed if committed and f'"{row.id}"'.encode() in committed else None
+            self._standing[path] = content
+        return self._standing[path]
 
     def _append(self, row: Row) -> tuple[str, bytes]:
         line = row.line.encode() + b"\n"
-        if len(line) > ROW_BYTES:
-            raise OSError(27, f"the row {row.id} is larger than {ROW_BYTES} bytes")
         where = (row.log, row.agent)
         if where not in self._open:
             self._open[where] = self._newest(*where)
@@ -109,31 +125,40 @@ class Segments:
         if content and len(content) + len(line) > SEGMENT_BYTES:
             path, content = self._fresh(*where), b""
         files.make_folder(os.path.dirname(path))
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | O_CLOEXEC, 0o644)
-        try:
-            written = os.write(descriptor, line)
-            if written != len(line):
-                raise OSError(28, "the disk is full")
-        except OSError:
-            self._untear(path, len(content))
-            raise
-        finally:
-            os.close(descriptor)
+        self._write(path, content, line)
         self._unsynced.add(path)
-        before, _ = self._sizes.get(path, (len(content), 0))
+        before = self._grown[path].before if path in self._grown else content
         content += line
-        self._sizes[path] = (before, len(content))
+        self._grown[path] = Growth(before, content)
         self._open[where] = (path, content)
         return path, content
 
+    def _write(self, path: str, content: bytes, line: bytes) -> None:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | O_CLOEXEC, 0o644)
+        try:
+            if os.write(descriptor, line) != len(line):
+                raise ShortWrite
+        except OSError:
+            self._untear(path, len(content))
+            if not content:
+                files.remove(path)
+            raise
+        finally:
+            os.close(descriptor)
+
     def _newest(self, log: str, agent: str) -> tuple[str, bytes]:
         """The segment to grow and its content: the newest, or a fresh one."""
-        paths = self._logs.segments(log, agent)
-        if not paths or not self._of_this_month(paths[-1]):
+        paths = [path for path in self._logs.segments(log, agent) if _month(path)]
+        if not paths or _month(paths[-1]) < self._month:
             return self._fresh(log, agent), b""
         path = paths[-1]
+        self._place.check(self._relative(path))
         content = self._whole(path)
-        if content is None or len(content) >= SEGMENT_BYTES or not self._grown(path, content):
+        if (
+            content is None
+            or len(content) >= SEGMENT_BYTES
+            or not self._extends_head(path, content)
+        ):
             return self._fresh(log, agent), b""
         return path, content
 
@@ -155,12 +180,11 @@ class Segments:
         self._unsynced.add(path)
         return content + b"\n"
 
-    def _grown(self, path: str, content: bytes) -> bool:
-        oid = self._committed.oid(self._relative(path))
-        if oid is None or oid == self._committed.name(content):
-            return True
-        committed = self._committed.read(oid)
-        return content.startswith(committed) and _rows(content[len(committed) :])
+    def _extends_head(self, path: str, content: bytes) -> bool:
+        committed = self._committed(self._relative(path))
+        if committed is None:
+            return _all_rows(content)
+        return content.startswith(committed) and _all_rows(content[len(committed) :])
 
     def _untear(self, path: str, keep: int) -> None:
         """Cut a segment back to `keep` bytes; what stood behind goes to a quarantine file."""
@@ -168,44 +192,40 @@ class Segments:
         if len(content) <= keep:
             return
         name = f"{path}{TORN}{os.urandom(4).hex()}"
+        torn = f"{self._relative(path)} ended in {len(content) - keep} torn bytes"
         try:
             files.replace(name, content[keep:])
-            self.remarks.append(
-                f"{self._relative(path)} ended in a torn line: its {len(content) - keep} bytes "
-                f"are in {os.path.basename(name)} beside it"
-            )
+            self.remarks.append(f"{torn}: they are in {os.path.basename(name)} beside it")
         except OSError:
-            self.remarks.append(
-                f"{self._relative(path)} ended in {len(content) - keep} torn bytes, "
-                "which were cut off (no room to keep them)"
-            )
+            self.remarks.append(f"{torn}: they were cut off, with no room to keep them")
         os.truncate(path, keep)
         self._unsynced.add(path)
 
     def _fresh(self, log: str, agent: str) -> str:
-        folder = os.path.join(self._org, log, agent)
+        folder = os.path.join(self._place.org, log, agent)
+        self._place.check(self._relative(folder))
+        current = self._open.get((log, agent))
+        begun = [current[0]] if current else []
         numbers = [
             int(found[2])
-            for path in [*self._logs.segments(log, agent), *self._begun(log, agent)]
+            for path in [*self._logs.segments(log, agent), *begun]
             if (found := _NAME.fullmatch(os.path.basename(path))) and found[1] == self._month
         ]
         number = max(numbers, default=0) + 1
         name = f"{self._month}-{number:04d}.{agent}.{os.urandom(2).hex()}{SUFFIX}"
         return os.path.join(folder, name)
 
-    def _begun(self, log: str, agent: str) -> list[str]:
-        current = self._open.get((log, agent))
-        return [current[0]] if current else []
-
-    def _of_this_month(self, path: str) -> bool:
-        found = _NAME.fullmatch(os.path.basename(path))
-        return found is not None and found[1] >= self._month
-
     def _relative(self, path: str) -> str:
-        return os.path.relpath(path, self._root).replace(os.sep, "/")
+        return os.path.relpath(path, self._place.root).replace(os.sep, "/")
 
 
-def _rows(content: bytes) -> bool:
+def _month(path: str) -> str:
+    """The month of a segment, by its name; empty for a file that is not named as one."""
+    found = _NAME.fullmatch(os.path.basename(path))
+    return found[1] if found else ""
+
+
+def _all_rows(content: bytes) -> bool:
     for line in content.split(b"\n"):
         try:
             if line:

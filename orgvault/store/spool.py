@@ -6,31 +6,35 @@ entry with texts, for one working tree; whoever comes next finishes it.
 
 import os
 import time
+from collections.abc import Iterable
 from hashlib import sha256
 
 from orgvault.errors import NotRecorded
-from orgvault.posix import fsync_folder
+from orgvault.posix import age_s, fsync_folder
 from orgvault.store import files
 from orgvault.store.entry import Entry, decode
+
+_LEFTOVER_S = 3600.0
 
 
 class Spool:
     """The spool of a repository; `tree` names the working tree and vault of the journal."""
 
-    def __init__(self, folder: str, tree: str) -> None:
-        self._folder = os.path.join(folder, "spool")
-        self._journal = os.path.join(
-            folder, "journal", sha256(os.fsencode(tree)).hexdigest()[:16] + ".json"
-        )
+    def __init__(self, private: str, tree: str) -> None:
+        self._folder = os.path.join(private, "spool")
+        self._scratch = os.path.join(private, "tmp")
+        name = sha256(os.fsencode(tree)).hexdigest()[:16]
+        self._journal = os.path.join(private, "journal", f"{name}.json")
         self._count = 0
 
     def put(self, entry: Entry) -> str:
         """Acknowledge an entry's rows; the name of its file.  Raises NotRecorded."""
         self._count += 1
-        # The time only orders entries; ties and clocks that step back do no harm.
-        name = f"{time.time_ns():020d}-{os.getpid()}-{self._count}-{os.urandom(3).hex()}.json"  # noqa: TID251
+        # The time orders entries, and says which segments may hold their rows already.
+        now_ns = time.time_ns()
+        name = f"{now_ns:020d}-{os.getpid()}-{self._count}-{os.urandom(3).hex()}.json"
         try:
-            files.replace(os.path.join(self._folder, name), entry.encode())
+            files.replace(os.path.join(self._folder, name), entry.encode(), self._scratch)
         except OSError as failure:
             raise NotRecorded(self._folder, failure.strerror or str(failure)) from failure
         return name
@@ -38,37 +42,74 @@ class Spool:
     def names(self) -> list[str]:
         """The names of the spooled entries, oldest first."""
         try:
-            return sorted(
-                name
-                for name in os.listdir(self._folder)
-                if name.endswith(".json") and not name.startswith(files.SCRATCH)
-            )
+            return sorted(name for name in os.listdir(self._folder) if name.endswith(".json"))
         except FileNotFoundError:
             return []
 
-    def get(self, name: str) -> Entry | None:
-        """A spooled entry; None when another process has settled it or it cannot be read."""
-        content = files.read_bytes(os.path.join(self._folder, name))
-        return None if content is None else decode(content)
+    def entries(self, names: Iterable[str], unreadable: list[str]) -> dict[str, Entry]:
+        """Spooled entries by name, oldest first, without those that another process has settled.
 
-    def drop(self, names: list[str]) -> None:
-        """Forget entries whose rows are committed."""
+        The paths of files that are none of ours, or of a newer orgvault, go to `unreadable`.
+        """
+        found = {}
         for name in names:
+            path = os.path.join(self._folder, name)
+            content = files.read_bytes(path)
+            entry = content and decode(content)
+            if entry:
+                found[name] = entry
+            elif content is not None:
+                unreadable.append(path)
+        return found
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Forget entries whose rows are committed."""
+        dropped = list(names)
+        for name in dropped:
             files.remove(os.path.join(self._folder, name))
-        if names:
+        if dropped:
             fsync_folder(self._folder)
 
     def write_journal(self, entry: Entry) -> None:
         """Make a change's texts durable before any is written.  Raises OSError."""
-        files.replace(self._journal, entry.encode())
+        if os.path.exists(self._journal):  # unreadable, or it would have been finished
+            os.replace(self._journal, f"{self._journal}.unreadable")
+        files.replace(self._journal, entry.encode(), self._scratch)
 
-    def journal(self) -> Entry | None:
-        """The change that was under way here, if one was."""
+    def has_journal(self) -> bool:
+        """Whether a change was under way here."""
+        return os.path.exists(self._journal)
+
+    def journal(self, unreadable: list[str]) -> Entry | None:
+        """The change that was under way here, if one was; its path when it cannot be read."""
         content = files.read_bytes(self._journal)
-        return None if content is None else decode(content)
+        entry = decode(content) if content is not None else None
+        if entry is None and content is not None:
+            unreadable.append(self._journal)
+        return entry
+
+    def journalled_ns(self) -> int:
+        """When the journal was written."""
+        return os.stat(self._journal).st_mtime_ns
 
     def drop_journal(self) -> None:
         """Forget the journal: its change is committed, or was given up."""
-        if os.path.exists(self._journal):
-            files.remove(self._journal)
-            fsync_folder(os.path.dirname(self._journal))
+        if self.has_journal():
+            files.remove_durably(self._journal)
+
+    def sweep(self) -> None:
+        """Remove what killed processes have left half-written an hour ago or more."""
+        try:
+            names = os.listdir(self._scratch)
+        except FileNotFoundError:
+            return
+        for name in names:
+            path = os.path.join(self._scratch, name)
+            if (age_s(path) or 0.0) > _LEFTOVER_S:
+                files.remove(path)
+
+
+def written_ns(name: str) -> int:
+    """When an entry was spooled, in nanoseconds since the epoch, by its name."""
+    head = name.partition("-")[0]
+    return int(head) if head.isdigit() else 0

@@ -1,0 +1,1 @@
+"""The outside world: clock, token counter, transcripts, models."""

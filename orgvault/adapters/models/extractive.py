@@ -1,0 +1,19 @@
+"""`builtin/extractive`: the model that is none, rules of the domain behind a model's face."""
+
+from json import dumps
+
+from orgvault.domain.extractive import operations
+from orgvault.domain.record import plain
+from orgvault.domain.reflection import Answer, Question
+
+
+class Extractive:
+    """Answers at once, on this machine, at no cost, and the same for the same question."""
+
+    name = "builtin/extractive"
+    metered = False
+
+    def answer(self, question: Question, deadline_s: float) -> Answer:
+        """The operations as the JSON text that a language model is asked for; never late."""
+        del deadline_s
+        return Answer(dumps({"operations": plain(operations(question))}, ensure_ascii=False))

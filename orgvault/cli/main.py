@@ -1,0 +1,69 @@
+"""The command `orgvault`: where every command is found, and the one place that ends a failure."""
+
+import sys
+
+import click
+
+from orgvault import __version__
+from orgvault.cli.options import Lazy, Settings, shared
+from orgvault.errors import OrgvaultError
+
+_ORG, _WAKE, _MEMORY, _TASK = (f"orgvault.cli.{name}" for name in ("org", "wake", "memory", "task"))
+_COMMANDS = {
+    "init": (_ORG, "init"),
+    "compile": (_ORG, "compile_"),
+    "check": (_ORG, "check"),
+    "status": (_ORG, "status"),
+    "wake": (_WAKE, "wake"),
+    "post": (_WAKE, "post"),
+    "wake-done": (_WAKE, "wake_done"),
+    "reflect": (_WAKE, "reflect"),
+    "memory": (_MEMORY, "memory"),
+    "task": (_TASK, "task"),
+}
+
+
+@click.group(
+    cls=Lazy,
+    lazy=_COMMANDS,
+    params=[
+        click.Option(
+            ["-C", "vault"], metavar="VAULT", envvar="ORGVAULT_VAULT",
+            help="The vault, or a folder in it.  [default: the one around this folder]",
+        ),
+        *shared(),
+    ],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+@click.version_option(__version__, prog_name="orgvault", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(context: click.Context, vault: str | None) -> None:
+    """Persona memory for LLM agents, kept in your vault.
+
+    Every write is one git commit: look at `git log` and `git diff`.  Begin with `orgvault init`.
+    """
+    context.ensure_object(Settings).vault = vault
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run one command and return its exit code; no failure leaves as a traceback."""
+    try:
+        code = cli.main(args, prog_name="orgvault", standalone_mode=False)
+    except OrgvaultError as failure:
+        click.echo(f"orgvault: {failure}", err=True)
+        return failure.exit_code
+    except click.ClickException as failure:
+        failure.show()
+        return failure.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("orgvault: interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        # The reader (`| head`) went away; what it did not want is not a failure.
+        sys.stderr.close()
+        return 0
+    except Exception as bug:  # noqa: BLE001 - the last resort: say where it was written down
+        from orgvault.cli.bug import write_down
+
+        return write_down(bug, debug="--debug" in (args or sys.argv))
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,101 @@
+"""What every command takes beside its own options, and how a group finds its commands."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import click
+
+
+@dataclass
+class Settings:
+    """The words that hold for any command; given before or after its name."""
+
+    vault: str | None = None
+    actor: str | None = None
+    json: bool = False
+    dry_run: bool = False
+    quiet: bool = False
+    no_color: bool = False
+    debug: bool = False
+
+
+def settings() -> Settings:
+    """The settings of the command that is running."""
+    return click.get_current_context().find_root().ensure_object(Settings)
+
+
+def _keep(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    def keep(context: click.Context, _: click.Parameter, value: Any) -> None:
+        if value:
+            setattr(context.find_root().ensure_object(Settings), name, value)
+
+    return keep
+
+
+def _flag(name: str, field: str, text: str) -> click.Option:
+    return click.Option([name], is_flag=True, expose_value=False, callback=_keep(field), help=text)
+
+
+def shared() -> list[click.Option]:
+    """The options that any command takes."""
+    return [
+        _flag("--json", "json", "Print one JSON object."),
+        click.Option(
+            ["--as"], metavar="NAME", expose_value=False, callback=_keep("actor"),
+            help="Act as this agent or operator (never more than you may).",
+        ),
+        _flag("--dry-run", "dry_run", "Show what would be written; write nothing."),
+        _flag("--quiet", "quiet", "No remarks on stderr."),
+        _flag("--no-color", "no_color", "No colours."),
+        _flag("--debug", "debug", "Show the traceback of a bug."),
+    ]  # fmt: skip
+
+
+class Amount(click.FloatRange):
+    """A number that is one: neither NaN nor infinite."""
+
+    name = "amount"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
+class Command(click.Command):
+    """A command with the shared options; its example ends the help."""
+
+    def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(shared())
+        if example:
+            self.epilog = f"\b\nExample:\n  {example}"
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported when they are called: name → (module, attribute)."""
+
+    def __init__(self, *args: Any, lazy: dict[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order in which they were given."""
+        del ctx
+        return list(self._lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command by its name."""
+        del ctx
+        if cmd_name not in self._lazy:
+            return None
+        module, attribute = self._lazy[cmd_name]
+        found: click.Command = getattr(importlib.import_module(module), attribute)
+        return found

@@ -1,0 +1,144 @@
+"""`wake`, `post`, `wake-done`, `reflect`."""
+
+from typing import Any
+
+import click
+
+from orgvault.cli import output, wiring
+from orgvault.cli.options import Amount, Command, Lazy
+from orgvault.domain.wake import REPORTED, Reason
+from orgvault.services import waking
+from orgvault.services.desk import Desk
+from orgvault.services.waking import Finished, FinishedRun
+
+_HERE = "orgvault.cli.wake"
+
+
+@click.group(
+    cls=Lazy, lazy={"add": (_HERE, "add"), "list": (_HERE, "list_")}, short_help="Ask for a run."
+)
+def wake() -> None:
+    """Wakes: requests that an agent run."""
+
+
+@click.command(cls=Command, example='orgvault wake add nova --reason task --note "Fix the feed"')
+@click.argument("agent")
+@click.option("--reason", type=click.Choice([str(r) for r in Reason]), required=True)
+@click.option("--card", metavar="ID", help="The card it is about.")
+@click.option("--note", default="", help="A line for the agent.")
+def add(agent: str, reason: str, card: str | None, note: str) -> None:
+    """Ask that AGENT run; prints the wake's id."""
+    desk = wiring.desk()
+    made = waking.add_wake(desk, agent, Reason(reason), card, note)
+    output.show({"wake": made, "agent": agent}, made)
+    wiring.finish(desk.vault)
+
+
+@click.command(cls=Command, example="orgvault wake list --agent nova --all")
+@click.option("--agent", metavar="AGENT", help="Only this agent's.")
+@click.option("--all", "closed", is_flag=True, help="Closed ones too.")
+def list_(agent: str | None, *, closed: bool) -> None:
+    """The open wakes, oldest first."""
+    desk = wiring.desk()
+    wakes = waking.list_wakes(desk, agent, closed=closed)
+    columns = ("wake", "agent", "reason", "card", "added", "closed by", "note")
+    rows = [(w.id, w.agent, w.reason, w.card, w.added_at, w.closed_by_run, w.note) for w in wakes]
+    output.show({"wakes": wakes}, output.table(columns, rows, "No wakes."))
+    wiring.finish(desk.vault)
+
+
+@click.command(
+    cls=Command, example='orgvault post --run run-0412 --outcome done "The feed validates again."'
+)
+@click.argument("text")
+@click.option("--run", required=True, metavar="R", help="The run that speaks.")
+@click.option("--agent", metavar="AGENT", help="Whose run it is (an agent posts as itself).")
+@click.option("--card", metavar="ID", help="The card it worked on.")
+@click.option("--outcome", type=click.Choice([str(o) for o in REPORTED]))
+def post(text: str, run: str, agent: str | None, card: str | None, outcome: str | None) -> None:
+    """What a run says about itself."""
+    desk = wiring.desk()
+    status = waking.post(desk, agent, run, text, outcome, card)
+    output.show(status, f"posted for {status.run}")
+    wiring.finish(desk.vault)
+
+
+def _told(command: Any) -> Any:
+    """The options with which a dispatcher tells of a finished run."""
+    whole = click.IntRange(min=0)
+    amount = Amount(min=0)
+    options = (
+        click.option("--run", required=True, metavar="R", help="The run's id."),
+        click.option("--exit", "exit_code", type=int, default=0, help="Exit code of the client."),
+        click.option("--result", default="", metavar="TEXT", help="What the run answered."),
+        click.option("--outcome", type=click.Choice([str(o) for o in REPORTED])),
+        click.option("--turns", type=whole, metavar="N"),
+        click.option("--cost", "cost_usd", type=amount, metavar="USD", help="Unknown: leave out."),
+        click.option("--duration", "duration_s", type=amount, metavar="S", help="In seconds."),
+        click.option("--log", metavar="PATH", help="The client's log."),
+        click.option("--transcript", metavar="PATH", help="The client's session file."),
+        click.option("--model", metavar="NAME"),
+        click.option("--tokens-in", type=whole, metavar="N"),
+        click.option("--tokens-out", type=whole, metavar="N"),
+        click.option("--session", metavar="ID", help="A resumed session; --cost is its total."),
+        click.option("--client", metavar="NAME", help="The client program."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command(
+    "wake-done",
+    cls=Command,
+    example="orgvault wake-done w-7f3k2q9d --run run-0412 --exit 0 --transcript s.jsonl",
+    short_help="Record a finished run.",
+)
+@click.argument("wakes", metavar="WAKE_ID[,WAKE_ID…]")
+@click.option("--agent", metavar="AGENT", help="Whose wakes they are, if of another queue.")
+@_told
+def wake_done(wakes: str, **told: Any) -> None:
+    """Record that the run of these wakes has finished; reflect on it if allowed."""
+    desk = wiring.desk()
+    ids = tuple(one.strip() for one in wakes.split(",") if one.strip())
+    run = FinishedRun(wakes=ids, **told)
+    _report(desk, waking.wake_done(desk, run, wiring.reflecting(desk)))
+
+
+@click.command(
+    cls=Command, example="orgvault reflect nova --run chat-17 --reason chat --transcript s.jsonl"
+)
+@click.argument("agent")
+@click.option("--reason", type=click.Choice([str(r) for r in Reason]))
+@click.option("--card", metavar="ID", help="The card the run worked on.")
+@_told
+def reflect(agent: str, reason: str | None, **told: Any) -> None:
+    """Reflect on a run without a wake to close, or try one again."""
+    desk = wiring.desk()
+    run = FinishedRun(agent=agent, reason=Reason(reason) if reason else None, **told)
+    _report(desk, waking.reflect(desk, run, wiring.reflecting(desk)))
+
+
+def _report(desk: Desk, finished: Finished) -> None:
+    output.show(finished, describe(finished))
+    output.remarks(finished.remarks)
+    wiring.finish(desk.vault)
+
+
+def describe(finished: Finished) -> str:
+    """What recording a run did, in a few lines."""
+    lines = [f"closed {', '.join(finished.closed)}"] if finished.closed else []
+    if finished.episode is None:
+        return "\n".join(lines)
+    state = "recorded" if finished.new else "already recorded"
+    lines.append(f"{finished.run}: {finished.episode.outcome}, {state}")
+    lines.append(finished.episode.summary)
+    done = finished.reflection
+    if done is not None:
+        lines.append(f"reflection: {done.result}{f' ({done.reason})' if done.reason else ''}")
+        lines.extend(
+            f"  {v.op} {v.claim_id or ''} {v.effect if v.verdict == 'accepted' else v.verdict}:"
+            f" {v.text}"
+            for v in done.operations
+        )
+    return "\n".join(lines)

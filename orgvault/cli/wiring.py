@@ -1,0 +1,187 @@
+"""The composition root: stores, adapters and the acting person or agent, joined for a command."""
+
+import os
+from collections.abc import Callable
+from typing import Protocol
+
+from orgvault import __version__
+from orgvault.adapters.clock import SystemClock, random_bytes
+from orgvault.cli import output
+from orgvault.cli.options import settings
+from orgvault.domain.access import Actor
+from orgvault.domain.reflection import Model
+from orgvault.domain.roster import Roster
+from orgvault.domain.transcript import Session
+from orgvault.errors import NotAllowed, OrgvaultError, UnknownActor
+from orgvault.services.desk import Desk
+from orgvault.services.reflecting import Means, Reflecting
+from orgvault.store.preview import Preview
+from orgvault.store.roster import load
+from orgvault.store.vault import Vault
+
+VERSION = __version__
+
+
+class _Cache(Protocol):
+    """Something that is kept when the command ends."""
+
+    def save(self) -> None:
+        """Keep it."""
+
+
+_CACHES: list[_Cache] = []
+
+
+def start() -> str:
+    """The folder that the person means."""
+    return settings().vault or os.getcwd()
+
+
+def desk() -> Desk:
+    """Everything a use case needs.  Raises NoVault, NotCompiled, NotAllowed, UnknownActor."""
+    found = _vault()
+    roster, said = load(found)
+    output.remarks(said)
+    return _desk(found, roster)
+
+
+def desk_to_compile() -> Desk:
+    """The same for the commands that mend the roster: without one, the owner is at work."""
+    found = _vault()
+    try:
+        roster, _ = load(found)
+    except OrgvaultError:
+        roster = Roster(guild="", owner="owner", operators=(), agents={}, protected=())
+        if os.environ.get("ORGVAULT_AGENT"):
+            name = os.environ["ORGVAULT_AGENT"]
+            return _at(found, roster, Actor("agent", name))
+    return _desk(found, roster)
+
+
+def new_vault(path: str | None) -> tuple[Vault, SystemClock, bool]:
+    """The place for a vault, the clock, and whether a repository was made there."""
+    from orgvault.store.setup import prepare
+
+    kind = Preview if settings().dry_run else Vault
+    found, made = prepare(path or start(), kind, make=not settings().dry_run)
+    return found, SystemClock(), made
+
+
+def reflecting(at: Desk) -> Reflecting:
+    """The reflection step, with this machine's models and transcript readers."""
+    setting = os.environ.get("ORG_REFLECT_MODEL", "cheap")
+    return Reflecting(at, Means(setting, _model, _read_session))
+
+
+def finish(at: Vault) -> None:
+    """Say what the vault has to say; with `--dry-run` also what would have been written."""
+    output.remarks(at.remarks)
+    if isinstance(at, Preview) and not settings().json:
+        for planned in at.planned:
+            output.show(None, planned.show())
+    for cache in _CACHES:
+        cache.save()
+
+
+def _vault() -> Vault:
+    found = (Preview if settings().dry_run else Vault).find(start())
+    found.settle()
+    return found
+
+
+def _desk(found: Vault, roster: Roster) -> Desk:
+    return _at(found, roster, actor(found, roster))
+
+
+def _at(found: Vault, roster: Roster, acting: Actor) -> Desk:
+    found.sign = roster.sign_commits
+    return Desk(
+        found,
+        roster,
+        acting,
+        SystemClock(),
+        random_bytes,
+        VERSION,
+        _counter(found.private),
+        _secrets(roster),
+    )
+
+
+def _secrets(roster: Roster) -> tuple[str, ...]:
+    """The values, in this environment, of every secret that is bound to an agent."""
+    bound = [one for agent in roster.agents.values() for one in agent.block.get("secrets") or ()]
+    values = (os.environ.get(one["name"], "") for one in bound)
+    return tuple(sorted(filter(None, values)))
+
+
+def _counter(private: str) -> Callable[[str], int]:
+    """A token counter that is imported when something is counted."""
+    made: list[Callable[[str], int]] = []
+
+    def count(text: str) -> int:
+        if not made:
+            from orgvault.adapters.tokens import TokenCounter
+            from orgvault.store.token_cache import TokenCache
+
+            cache = TokenCache(private)
+            _CACHES.append(cache)
+            made.append(TokenCounter(cache).count)
+        return made[0](text)
+
+    return count
+
+
+def _model(name: str) -> Model | None:
+    if name != "builtin/extractive":
+        return None
+    from orgvault.adapters.models.extractive import Extractive
+
+    return Extractive()
+
+
+def _read_session(path: str) -> tuple[Session, str]:
+    from orgvault.adapters.transcripts import read_session
+
+    return read_session(path)
+
+
+def actor(at: Vault, roster: Roster) -> Actor:
+    """Who is acting.
+
+    The agent or operator that the environment names, else the operator whose address is the git
+    identity's, else the owner.  `--as` can only narrow that.
+    """
+    acting = _from_environment(at, roster)
+    wanted = settings().actor
+    if wanted is None or wanted == acting.name:
+        return acting
+    if acting.kind != "owner":
+        raise NotAllowed(acting.name, f"act as {wanted}", "only the owner")
+    return _named(wanted, roster)
+
+
+def _from_environment(at: Vault, roster: Roster) -> Actor:
+    agent = os.environ.get("ORGVAULT_AGENT")
+    if agent:
+        if agent not in roster.agents:
+            raise UnknownActor(agent, sorted(roster.agents))
+        return Actor("agent", agent)
+    operator = os.environ.get("ORGVAULT_OPERATOR")
+    if operator:
+        return _named(operator, roster, people=True)
+    identity = at.repository.identity
+    for one in roster.operators:
+        if one.email and identity and one.email.casefold() == identity.email.casefold():
+            return _named(one.name, roster, people=True)
+    return Actor("owner", roster.owner)
+
+
+def _named(name: str, roster: Roster, *, people: bool = False) -> Actor:
+    if name == roster.owner:
+        return Actor("owner", name)
+    if any(one.name == name for one in roster.operators):
+        return Actor("operator", name)
+    if name in roster.agents and not people:
+        return Actor("agent", name)
+    known = [one.name for one in roster.operators]
+    raise UnknownActor(name, known if people else [*known, *sorted(roster.agents)])

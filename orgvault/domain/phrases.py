@@ -1,0 +1,138 @@
+# ruff: noqa: RUF001 - the words of other languages are spelt in their own letters
+"""The documented word lists by which a claim's text is judged.
+
+All are matched against text that went through `folding.plain_words`: NFKC, case-folded, joiners
+taken out, Cyrillic look-alikes as Latin.  They are short on purpose: what they miss, the other
+checks (evidence, addresses, protected places) and the person who reads the claims must catch.
+"""
+
+# Work goes to somebody ("I hand the card to Ada", "Ada hands me the card") …
+HANDOFF_TO = (
+    "assign|assigns|assigned|assigning|delegate|delegates|delegated|delegating|escalate|escalates"
+    "|escalated|escalating|forward|forwards|forwarded|forwarding|give|gives|gave|giving|hand"
+    "|hands|handed|handing|pass|passes|passed|passing|return|returns|returned|returning|route"
+    "|routes|routed|routing|send|sends|sent|sending|submit|submits|submitted|submitting"
+)
+# … or comes from somebody ("I take over from Ada", "a handoff from Ada").
+HANDOFF_FROM = (
+    "accept|accepts|accepted|accepting|get|gets|got|getting|handoff|handoffs|handover|handovers"
+    "|inherit|inherits|inherited|inheriting|pick|picks|picked|picking|receive|receives|received"
+    "|receiving|take|takes|took|taking"
+)
+
+# Programs by which a shell line, or a command inside a sentence, is recognised.
+PROGRAMS = (
+    "apt|apt-get|awk|bash|brew|cargo|chmod|chown|conda|crontab|curl|docker|git|grep|helm|kubectl"
+    "|mkdir|nc|ncat|npm|npx|perl|pip|pip3|pipx|pnpm|podman|poetry|powershell|pwsh|pytest|python"
+    "|python3|rm|rsync|ruff|scp|sed|sftp|ssh|sudo|systemctl|tar|uv|wget|yarn|zsh"
+)
+# Programs whose names are English words or very short: only at the start of a line.
+WORDY_PROGRAMS = (
+    "cat|cd|cp|dd|echo|env|eval|exec|export|find|gh|go|head|kill|ln|ls|make|mv|node|source|sh"
+    "|tail|tee|touch"
+)
+# A line that starts with a program but has one of these is a sentence about it.
+SENTENCE_WORDS = (
+    "i|my|me|a|an|the|is|are|was|were|be|has|have|had|does|did|do|needs|need|fails|fail|failed"
+    "|must|when|before|after|because|without|takes|take|breaks|break|requires|require|works|if"
+    "|until|unless|never|always|can|cannot|should|only|hides|loses|wants|expects|ignores"
+)
+
+# Text that is told to the reader rather than said of oneself.
+ORDERS = (
+    r"\b(?:ignore|disregard|forget|override|overrule|bypass)\b.{0,40}"
+    r"\b(?:instruction|rule|prompt|guideline|message|direction|polic)"
+    r"|\byou(?:'| a)re (?:now|to|allowed|permitted|free)\b"
+    r"|\byou (?:must|should|shall|have to|need to|ought to|may|can)\b"
+    r"|\byour (?:new )?(?:instructions?|tasks?|goals?|role) (?:is|are)\b"
+    r"|\b(?:the reader|the assistant|the agent|(?:all |any |every )?agents?|whoever reads)"
+    r" (?:must|should|shall|has to|have to|need to|needs to|ought)\b"
+    r"|\b(?:reveal|print|show|change|replace)\b.{0,30}\bsystem prompt|\bnew instructions?:"
+    r"|(?<!\bi )(?<!\bwe )\b(?:act|behave) as (?:if|an?|the)\b|\bpretend (?:to|that|you)\b"
+    r"|\bignor(?:ier|a |e[zr] )[^.]{0,40}(?:anweisung|instruccion|instruction|istruzion)"
+    r"|\bdu (?:musst|sollst)\b|\bsie mussen\b|\btu dois\b|\bvous devez\b|\bdebes\b|\bdevi\b"
+    r"|игнорир\w*[^.]{0,40}(?:инструкц|указани)|\b(?:ты|вы) (?:должен|должна|должны)\b"
+    r"|(?:忽略|无视|無視).{0,20}(?:指令|指示|说明|說明|规则)|(?:你|您)(?:必须|必須|应该|應該)"
+)
+# A sentence that starts like this is an order, not a statement.
+IMPERATIVES = (
+    "always|never|please|don't|do not|be sure|be careful|make sure|remember|ensure|ignore|disregard"
+    "|forget|avoid|obey"
+)
+# These are nouns as well: no order where a finite verb follows soon ("Upload limits are low").
+NOUNISH_IMPERATIVES = (
+    "add|allow|approve|call|check|commit|copy|delete|download|execute|fetch|follow|give|grant"
+    "|include|install|keep|let|open|post|push|put|read|remove|reply|report|respond|run|save|send|set"
+    "|skip|start|stop|store|tell|treat|trust|try|update|upload|use|write"
+)
+FINITE = (
+    "is|are|was|were|has|have|needs?|takes?|fails?|breaks?|times?|expires?|hides?|lags?|do|does|can"
+    "|cannot|must|will|may|should|cost|costs|slows?|gets?|goes|go"
+)
+
+# Orders to remember, which a session must not plant ("remember: always upload logs to …").
+TO_REMEMBER = (
+    r"(?<!\bi )(?<!\bwe )(?<!do you )(?<!did you )\bremember\b(?=\s*[:,;-]|\s+(?:this|that|to|the"
+    r" following|always|never|for)\b)"
+    r"|\bmemori[sz]e\b|\bkeep in mind\b|\b(?:don't|do not|never) forget\b"
+    r"|\b(?:in|into|to) (?:your|its|long-term|persistent) (?:\w+ )?memory\b|\bupdate your memory\b"
+    r"|\bmerke? (?:dir|euch)\b|\brecuerda\b|\bsouviens-toi\b|\bretiens\b"
+    r"|\bзапомни\w*|记住|記住|覚えて"
+)
+# What makes an address or a command near it an order, inside a tool's result.
+ORDERED = (
+    r"\b(?:remember|memori[sz]e|always|never|from now on|in future|every time|immer|siempre"
+    r"|toujours|всегда)\b|总是|始终"
+)
+
+# Statements that grant something; what is denied ("does not let me") grants nothing.
+_NOT_DENIED = r"(?<!not )(?<!n't )(?<!never )\b"
+PERMISSIONS = (
+    r"\bi may\b|\bwe may\b"
+    r"|\bi(?:'m| am|'ve been| have been| was) (?:now |also |explicitly )?(?:allowed|permitted"
+    r"|authori[sz]ed|cleared|entitled|exempt|trusted to|free to|approved|granted)\b"
+    r"|\bi (?:now |also )?have (?:\w+ )?(?:permission|approval|authori[sz]ation|clearance|consent"
+    r"|the right|the authority)\b|\bi have (?:full|write|admin|root|push) (?:access|rights)\b"
+    "|" + _NOT_DENIED + r"(?:allow|permit|authori[sz]e|entitle|let)(?:s|d|t?ed|t?ing)?"
+    r" (?:me|us|agents|the agent|this agent)\b(?! know\b| see\b| down\b)"
+    r"|\b(?:owner|lead|operator|reviewer|maintainer|admin|user|boss|guild|policy)\b.{0,20}"
+    + _NOT_DENIED
+    + r"(?:allow|permit|authori[sz]e|consent)(?:s|d|t?ed|t?ing)?\b"
+    r"|\b(?:grant|give|gave)(?:s|ed|n)? (?:me|us|agents|the agent) (?:\w+ ){0,3}(?:permission"
+    r"|access|approval|rights?|authority)\b"
+    r"|\b(?:said|says|told me|confirmed|agreed|decided) (?:that )?i (?:can|may|could)\b"
+    r"|\bi (?:can|could|do not need to|don't need to|need not|do not have to|don't have to)"
+    r" (?:safely |always |now )?(?:skip|bypass|ignore|ask|wait for|get) (?:\w+ ){0,4}(?:review"
+    r"|approval|permission|check|guard|gate|owner|lead|hook|test)"
+    r"|\bit(?:'s| is) (?:ok|okay|fine|allowed|permitted|acceptable)\b.{0,20}\bto\b"
+    r"|\b(?:needs?|requires?) no (?:review|approval|permission|consent)\b"
+    r"|\bno (?:review|approval|permission|consent) is (?:needed|required|necessary)\b"
+    r"|\bich darf\b|\bmir ist erlaubt\b|\bj'ai le droit\b|\bse me permite\b|\btengo permiso\b"
+    r"|мне (?:можно|разреш)|允许我|允許我|我可以|我有权|我有權"
+)
+
+# Words that say nothing about what a sentence is about.
+STOP_WORDS = (
+    "a|about|after|all|also|always|am|an|and|any|are|as|at|be|because|been|before|but|by|can|did"
+    "|do|does|each|else|ever|every|for|from|get|got|had|has|have|how|if|in|into|is|it|its|just"
+    "|like|lot|may|more|most|much|must|my|need|never|no|not|now|of|off|on|one|only|or|our|out"
+    "|over|own|said|same|say|should|so|some|still|such|than|that|the|their|them|then|there|these"
+    "|they|this|those|time|to|too|turn|turns|up|use|used|very|was|way|were|what|when|whenever"
+    "|where|which|while|who|will|with|without|would|you|your"
+)
+
+# The names of fields, by which metadata is recognised (`times_seen: 2`).
+FIELDS = (
+    "id|agent|author|card|claim|claim_starts|cost|created|cwd|date|duration|duration_s|evidence"
+    "|exit_code|exit|file|finished_at|first_seen|kind|last_seen|log|model|name|op|outcome|path"
+    "|proposal|reason|run|seal|session|session_id|sha256|source|started_at|status|summary"
+    "|supersedes|tags|task|text|time|times_seen|timestamp|title|tokens|turns|type|updated|uuid"
+    "|version|wakes|why|written_by"
+)
+
+# Endings of file names, which make `core.md` a file and not a host in Moldova.
+FILE_ENDINGS = (
+    "bak|bash|bin|c|cfg|cpp|cs|css|csv|db|diff|exe|go|gz|h|hpp|html|ini|ipynb|java|js|json|jsonl"
+    "|jsx|kt|lock|log|lua|md|mdx|mjs|patch|pdf|php|png|pl|ps1|py|pyc|pyi|rb|rs|rst|scss|sh|sql"
+    "|sqlite|svg|swift|tar|tex|toml|ts|tsv|tsx|txt|vue|wasm|xml|yaml|yml|zip"
+)

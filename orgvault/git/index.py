@@ -1,0 +1,247 @@
+"""The person's index: its lock, taken with a token that proves whose it is, and our entries in it.
+
+The index is never written in place.  git updates a copy; the copy is renamed over the index while
+`index.lock` is ours, so that the person's staged work is carried over as it is.
+"""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+from orgvault.errors import GitFailed, LockHeld
+from orgvault.git import refs
+from orgvault.git.objects import TreeEntry
+from orgvault.git.repository import Popen, Repository
+from orgvault.posix import O_CLOEXEC, age_s, fsync_folder, holders
+
+LOCK_WAIT_S = 1.0
+_TOKEN_BYTES = 16 * 1024  # another program's lock may be a whole index
+
+
+class Index:
+    """The index of a working tree.
+
+    The caller holds the vault's lock; `lock` is its descriptor, which children inherit so that
+    it lasts as long as they do.
+    """
+
+    def __init__(self, repository: Repository, private: str, lock: int) -> None:
+        self._repository = repository
+        self._lock = lock
+        self._path = os.path.join(repository.git_dir, "index")
+        self._lock_path = f"{self._path}.lock"
+        self._private = private
+        self._token_path = os.path.join(private, "index.token")
+        self._deadline = time.monotonic() + LOCK_WAIT_S
+
+    def wait(self) -> None:
+        """Clear what a dead orgvault left, then wait until the index is free.
+
+        Raises LockHeld when that takes more than a second.
+        """
+        self._clear(self._token_path)
+        while os.path.lexists(self._lock_path):
+            self._wait_or_give_up()
+
+    @contextmanager
+    def held(self, ref: str, oid: str) -> Iterator[None]:
+        """Hold `index.lock`; the token names us, the branch and the commit.  Raises LockHeld."""
+        token = {
+            "orgvault": os.getpid(), "git_dir": self._repository.git_dir, "ref": ref, "oid": oid,
+        }  # fmt: skip
+        content = json.dumps(token).encode() + b"\n"
+        _unlink(self._token_path)
+        with open(self._token_path, "xb") as file:
+            file.write(content)
+        while not self._take(content):
+            self._wait_or_give_up()
+        try:
+            yield
+        finally:
+            # Whoever removed our lock by hand may have let somebody else take it.
+            if _read(self._lock_path) == content:
+                os.unlink(self._lock_path)
+            _unlink(self._token_path)
+
+    def start_listing(self, paths: Sequence[str]) -> Popen | None:
+        """Begin to ask what is staged at some paths; `listed` has the answer."""
+        if not paths:
+            return None
+        return self._repository.start("ls-files", "-s", "-z", "--", *paths)
+
+    def listed(self, process: Popen | None) -> dict[str, str]:
+        """What is staged, by path: the object's name, or `conflict`."""
+        if process is None:
+            return {}
+        staged = {}
+        for line in self._repository.end(process).split(b"\0")[:-1]:
+            about, _, path = line.partition(b"\t")
+            _, oid, stage = about.decode().split()
+            staged[os.fsdecode(path)] = oid if stage == "0" else "conflict"
+        return staged
+
+    @contextmanager
+    def copied(self, entries: Mapping[str, TreeEntry | None]) -> Iterator[str]:
+        """A copy of the index with the entries put in (None: taken out), durable."""
+        copy = os.path.join(self._private, f"index.{os.getpid()}")
+        try:
+            if not self._from_working_files(copy, entries):
+                self._from_objects(copy, entries)
+            with open(copy, "rb") as file:
+                os.fsync(file.fileno())
+            yield copy
+        finally:
+            _unlink(copy)
+            _unlink(f"{copy}.lock")
+
+    @contextmanager
+    def replaced(self, copy: str) -> Iterator[None]:
+        """The copy in the index's place; the former index again if the body fails."""
+        former = f"{copy}.former"
+        _unlink(former)
+        with suppress(FileNotFoundError):
+            try:
+                os.link(self._path, former)
+            except OSError:  # a file system without hard links
+                shutil.copyfile(self._path, former)
+        try:
+            os.replace(copy, self._path)
+            fsync_folder(self._repository.git_dir)
+            try:
+                yield
+            except GitFailed:
+                if os.path.exists(former):
+                    os.replace(former, self._path)
+                else:
+                    _unlink(self._path)
+                raise
+        finally:
+            _unlink(former)
+
+    def _from_working_files(self, copy: str, entries: Mapping[str, TreeEntry | None]) -> bool:
+        """Let git read our working files, so that the entries carry their times and sizes.
+
+        Without those, plumbing such as `git diff-files` takes our files for changed until the
+        next `git status`.  False when the result is not exactly ours: somebody has just edited
+        a file, or a filter applies to it.
+        """
+        self._copy(copy)
+        try:
+            self._update(copy, ["--stdin"], [os.fsencode(path) for path in entries])
+        except GitFailed:
+            return False
+        with open(copy, "rb") as file:
+            content = file.read()
+        return all(
+            bytes.fromhex(entry.oid) in content if entry else not self._exists(path)
+            for path, entry in entries.items()
+        )
+
+    def _exists(self, path: str) -> bool:
+        return os.path.lexists(os.path.join(self._repository.top, path))
+
+    def _from_objects(self, copy: str, entries: Mapping[str, TreeEntry | None]) -> None:
+        nothing = "0" * (64 if self._repository.object_format == "sha256" else 40)
+        self._copy(copy)
+        lines = [
+            f"{entry.mode if entry else 0} {entry.oid if entry else nothing}\t".encode()
+            + os.fsencode(path)
+            for path, entry in entries.items()
+        ]
+        self._update(copy, ["--index-info"], lines)
+
+    def _update(self, copy: str, how: list[str], lines: list[bytes]) -> None:
+        self._repository.git(
+            "update-index", "--add", "--remove", "-z", *how,
+            stdin=b"".join(line + b"\0" for line in lines), env={"GIT_INDEX_FILE": copy},
+            keep=[self._lock],
+        )  # fmt: skip
+
+    def _copy(self, copy: str) -> None:
+        try:
+            shutil.copyfile(self._path, copy)
+            shutil.copymode(self._path, copy)
+        except FileNotFoundError:
+            _unlink(copy)
+
+    def _take(self, content: bytes) -> bool:
+        """Make the lock with its content in one step: a crash leaves no lock without a token."""
+        try:
+            os.link(self._token_path, self._lock_path)
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without hard links, or two of them
+            return self._write_lock(content)
+        return True
+
+    def _write_lock(self, content: bytes) -> bool:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_CLOEXEC
+        try:
+            descriptor = os.open(self._lock_path, flags, 0o644)
+        except FileExistsError:
+            return False
+        os.write(descriptor, content)
+        os.close(descriptor)
+        return True
+
+    def _wait_or_give_up(self) -> None:
+        if self._clear(self._lock_path):
+            return
+        if time.monotonic() > self._deadline:
+            raise held(self._lock_path)
+        time.sleep(0.01)
+
+    def _clear(self, path: str) -> bool:
+        """Remove the locks of the dead orgvault that left this token; whether there was one.
+
+        We hold the vault's lock, which its children shared: none of them lives.
+        """
+        content = _read(path)
+        token = _token(content)
+        if token is None:
+            return False
+        since_s = os.stat(path).st_mtime
+        refs.clear_orphans(self._repository, token["git_dir"], token["ref"], token["oid"], since_s)
+        lock = os.path.join(token["git_dir"], "index.lock")
+        if _read(lock) == content:
+            _unlink(lock)
+        _unlink(self._token_path)
+        return True
+
+
+def held(path: str) -> LockHeld:
+    """The refusal that names a lock, its age and who has it open."""
+    return LockHeld(path, _age(age_s(path) or 0.0), holders(path))
+
+
+def _token(content: bytes) -> dict[str, str] | None:
+    try:
+        token = json.loads(content)
+    except ValueError:
+        return None
+    names = {"orgvault", "git_dir", "ref", "oid"}
+    return token if isinstance(token, dict) and names <= token.keys() else None
+
+
+def _age(seconds: float) -> str:
+    for size, name in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {name}{'' if count == 1 else 's'}"
+    return "less than a second"
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_TOKEN_BYTES)
+    except FileNotFoundError:
+        return b""
+
+
+def _unlink(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)

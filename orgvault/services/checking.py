@@ -1,0 +1,135 @@
+"""`check`: every file of ours against its format, and the rules between files."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from orgvault.domain.episode import Correction, Episode
+from orgvault.domain.org_compiler import compile_org, encode_compiled
+from orgvault.domain.problem import Problem
+from orgvault.domain.reflection import Reflection
+from orgvault.domain.wake import Status, WakeEvent
+from orgvault.services.desk import Desk
+from orgvault.services.keeping import core
+from orgvault.store.cards import Cards
+from orgvault.store.claims import ACTIVE, CLOSED, Claims, Stored
+from orgvault.store.roster import COMPILED, SOURCE
+from orgvault.store.vault import ORG
+
+LOGS = {
+    "episodes": Episode,
+    "corrections": Correction,
+    "reflections": Reflection,
+    "status": Status,
+    "wakes": WakeEvent,
+}
+
+
+@dataclass
+class Checked:
+    """What was looked at, and everything wrong in it, by file and line."""
+
+    files: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+
+def check(desk: Desk) -> Checked:
+    """Check the whole vault; never stops at the first problem."""
+    desk.require("check", "check the vault")
+    checked = Checked()
+    _check_roster(desk, checked)
+    _check_logs(desk, checked)
+    for agent in _agents_with_memory(desk):
+        _check_claims(desk, agent, checked)
+    cards = Cards(desk.vault, desk.roster.pages_folder)
+    checked.files += len(cards.all(checked.problems))
+    checked.problems.sort()
+    return checked
+
+
+def _check_roster(desk: Desk, checked: Checked) -> None:
+    source, compiled = desk.vault.read(SOURCE), desk.vault.read(COMPILED)
+    checked.files += 2
+    if source is None:
+        checked.problems.append(Problem(SOURCE, 0, "the file is missing", "run `orgvault init`"))
+        return
+    made, problems = compile_org(source.decode(errors="replace"), desk.version)
+    checked.problems.extend(problems)
+    if made is not None and compiled != encode_compiled(made).encode():
+        what = f"not what {SOURCE} compiles to"
+        checked.problems.append(Problem(COMPILED, 0, what, "run `orgvault compile`"))
+
+
+def _check_logs(desk: Desk, checked: Checked) -> None:
+    logs = desk.vault.logs
+    for log, kind in LOGS.items():
+        for agent in logs.agents(log):
+            checked.files += len(logs.segments(log, agent))
+            if agent not in desk.roster.agents:
+                what, do = f"no agent `{agent}` is on the roster", "add it, or remove the folder"
+                checked.problems.append(Problem(f"{ORG}/{log}/{agent}", 0, what, do))
+            for line in logs.lines(log, agent, checked.problems):
+                if line.row.get("agent") != agent:
+                    what = f"a row of {line.row.get('agent')} in the log of {agent}"
+                    checked.problems.append(Problem(line.file, line.line, what, "move the row"))
+            logs.records(kind, log, agent, checked.problems)
+    checked.problems[:] = list(dict.fromkeys(checked.problems))
+
+
+def _agents_with_memory(desk: Desk) -> list[str]:
+    folders = {name for name in desk.vault.names(f"{ORG}/memory") if "." not in name}
+    return sorted(folders | set(desk.roster.agents))
+
+
+def _check_claims(desk: Desk, agent: str, checked: Checked) -> None:
+    kept, problems = Claims(desk.vault), checked.problems
+    active = kept.load(agent, ACTIVE, problems)
+    closed = kept.load(agent, CLOSED, problems)
+    checked.files += len(active) + len(closed)
+    problems.extend(_misplaced(active, closed))
+    problems.extend(_broken_chains(active, closed))
+    for folder in (ACTIVE, CLOSED):
+        for name in desk.vault.names(f"{ORG}/memory/{agent}/{folder}"):
+            if not re.fullmatch(r"c-[0-9a-z]{8}\.yaml", name):
+                what = "not the name of a claim, so it is not loaded"
+                path = f"{ORG}/memory/{agent}/{folder}/{name}"
+                problems.append(Problem(path, 0, what, "a sync tool's copy? remove it"))
+    known = desk.roster.agents.get(agent)
+    if known is None or "core" not in known.memory.tiers:
+        return
+    written = desk.vault.read(kept.core_path(agent))
+    if written is None and not active:
+        return
+    checked.files += 1
+    if written != core(desk, known, [one.claim for one in active]).text.encode():
+        what = "not what the claims render to"
+        do = f"run `orgvault memory render {agent}`"
+        problems.append(Problem(kept.core_path(agent), 0, what, do))
+
+
+def _misplaced(active: list[Stored], closed: list[Stored]) -> Iterator[Problem]:
+    for one in active:
+        if not one.claim.active:
+            yield Problem(one.path, 0, "a closed claim among the active ones", "move it to closed/")
+    for one in closed:
+        if one.claim.active:
+            yield Problem(
+                one.path, 0, "an active claim among the closed ones", "move it to claims/"
+            )
+
+
+def _broken_chains(active: list[Stored], closed: list[Stored]) -> Iterator[Problem]:
+    every = {one.claim.id: one.claim for one in (*closed, *active)}
+    for one in (*active, *closed):
+        claim = one.claim
+        for word, other in (
+            ("supersedes", claim.supersedes),
+            ("superseded_by", claim.superseded_by),
+        ):
+            if other is not None and other not in every:
+                what = f"{word} names {other}, which is not there"
+                yield Problem(one.path, 0, what, "restore its file from git")
+        successor = every.get(claim.superseded_by or "")
+        if successor is not None and successor.supersedes != claim.id:
+            what = f"superseded_by names {successor.id}, which does not say so"
+            yield Problem(one.path, 0, what, "restore both files from git")

@@ -1,0 +1,124 @@
+"""What every use case has in front of it: the vault, the roster, who is acting, clock, chance."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from orgvault.domain.access import Actor, allowed, who_may
+from orgvault.domain.ids import random_id, random_row_id
+from orgvault.domain.record import unsound
+from orgvault.domain.roster import Agent, Roster
+from orgvault.errors import BadValue, NotAllowed, UnknownAgent
+from orgvault.store.entry import Message, Row
+from orgvault.store.logs import encode
+from orgvault.store.vault import Identity, Vault
+from orgvault.values import dataclass
+
+
+class Clock(Protocol):
+    """Something that tells the time."""
+
+    def now(self) -> str:
+        """The present instant, to the second."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One actor at work in one vault; `secrets` are the values bound to its agents."""
+
+    vault: Vault
+    roster: Roster
+    actor: Actor
+    clock: Clock
+    random: Callable[[int], bytes]
+    version: str
+    count_tokens: Callable[[str], int]
+    secrets: tuple[str, ...] = ()
+
+    def agent(self, name: str) -> Agent:
+        """An agent of the roster.  Raises UnknownAgent."""
+        try:
+            return self.roster.agents[name]
+        except KeyError:
+            raise UnknownAgent(name, sorted(self.roster.agents)) from None
+
+    def require(self, verb: str, said: str, agent: Agent | None = None) -> None:
+        """Let the actor do `verb`, said as in `wake nova`.  Raises NotAllowed."""
+        if not allowed(self.actor, verb, agent):
+            raise NotAllowed(self.actor.name, said, who_may(verb))
+
+    def readable(self) -> list[Agent]:
+        """The agents whose rows the actor may read, by id."""
+        agents = (self.roster.agents[name] for name in sorted(self.roster.agents))
+        return [agent for agent in agents if allowed(self.actor, "read", agent)]
+
+    def others(self, agent: Agent) -> dict[str, str]:
+        """The ids of all other agents, with their display names."""
+        return {one.id: one.name for one in self.roster.agents.values() if one.id != agent.id}
+
+    def masked(self, text: str) -> str:
+        """A text with every secret replaced: git never forgets, so none may be written.
+
+        Secrets are the values bound to agents, and what looks like one.
+        """
+        from orgvault.domain.masking import mask, mask_values
+
+        return mask(mask_values(text, self.secrets)[0])[0]
+
+    def new_id(self, prefix: str) -> str:
+        """A fresh random id of 8 characters."""
+        return random_id(prefix, self.random(5))
+
+    def new_row_id(self, prefix: str) -> str:
+        """A fresh random id of 16 characters."""
+        return random_row_id(prefix, self.random(10))
+
+    @property
+    def author(self) -> Identity:
+        """Whom a commit names as its author: the acting agent, or the person."""
+        if not self.actor.is_person:
+            return Identity(self.actor.name, f"{self.actor.name}@agents.invalid")
+        known = next((one for one in self.roster.operators if one.name == self.actor.name), None)
+        own = self.vault.repository.identity
+        if known is not None and known.email:
+            return Identity(
+                own.name if own and own.email == known.email else known.name, known.email
+            )
+        return own or Identity(self.actor.name, f"{self.actor.name}@localhost.invalid")
+
+    def message(self, subject: str, op: str, agent: str | None = None, run: str = "") -> Message:
+        """The words of a commit, with orgvault's trailers."""
+        return Message(
+            subject,
+            {
+                "Orgvault-Op": op,
+                "Orgvault-Agent": agent or "",
+                "Orgvault-Run": run,
+                "Orgvault-Actor": self.actor.name,
+                "Orgvault-Version": self.version,
+            },
+        )
+
+
+class Recorded(Protocol):
+    """A record that is a row of an agent's log."""
+
+    @property
+    def id(self) -> str:
+        """The row's id."""
+
+    @property
+    def agent(self) -> str:
+        """Whose log it stands in."""
+
+
+def row(log: str, record: Recorded) -> Row:
+    """A record as a row of an agent's log.  Raises ValueError when it does not fit."""
+    return Row(log, record.agent, record.id, encode(record))
+
+
+def sound(record: object) -> None:
+    """Refuse a record that its own format would not read back.  Raises BadValue."""
+    faults = unsound(record)
+    if faults:
+        name = str(faults[0].path[0]) if faults[0].path else "row"
+        raise BadValue(name, str(getattr(record, name, record))[:80], faults[0].what)

@@ -1,0 +1,227 @@
+"""Reflection: one question about a finished run, its answer judged, the memory changed.
+
+Nothing in here can keep a run from being recorded: whatever goes wrong is a reason in the log.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from orgvault.domain.episode import Episode, TranscriptFile
+from orgvault.domain.reflection import Model, Reflection, Result, Run, Trigger, Verdict
+from orgvault.domain.roster import Agent
+from orgvault.domain.transcript import EMPTY, Session
+from orgvault.errors import BadFile, OrgvaultError, VaultBusy
+from orgvault.services.desk import Desk, row
+from orgvault.store.entry import Row
+from orgvault.store.vault import Change
+from orgvault.values import dataclass
+
+
+@dataclass(frozen=True)
+class Means:
+    """What reflection needs of the outside world.
+
+    `setting` is ORG_REFLECT_MODEL; `choose` gives the model of a resolved name, None when there
+    is none; `read_session` reads a transcript with its sha256, or raises BadFile.
+    """
+
+    setting: str
+    choose: Callable[[str], Model | None]
+    read_session: Callable[[str], tuple[Session, str]]
+
+
+class Reflecting:
+    """The reflection step of one command."""
+
+    def __init__(self, desk: Desk, means: Means) -> None:
+        self._desk = desk
+        self._means = means
+
+    def read(self, path: str | None, remarks: list[str]) -> tuple[Session, TranscriptFile | None]:
+        """The session of a transcript; an empty one, with a remark, when it cannot be read."""
+        if path is None:
+            return EMPTY, None
+        try:
+            session, sha256 = self._means.read_session(path)
+        except BadFile as fault:
+            remarks.append(str(fault))
+            return EMPTY, None
+        if session.skipped_lines:
+            count = len(session.skipped_lines)
+            first = session.skipped_lines[0]
+            remarks.append(f"{path}: {count} lines could not be read, the first is line {first}")
+        return session, TranscriptFile(path=path, sha256=sha256)
+
+    def why_not(self, agent: Agent, trigger: Trigger, turns: int | None) -> str:
+        """Why a run is not reflected on; empty when it is."""
+        settings = agent.memory.reflect
+        if agent.memory_fault:
+            return f"memory_block_invalid: {agent.memory_fault}"[:200]
+        if "semantic" not in agent.memory.tiers:
+            return "semantic_tier_off"
+        if not settings.enabled:
+            return "reflect_disabled"
+        if trigger not in settings.trigger:
+            return "trigger_not_enabled"
+        if turns is None and settings.min_turns > 0:
+            return "turns_unknown"
+        if turns is not None and turns < settings.min_turns:
+            return "too_few_turns"
+        if "off" in {settings.model, self._means.setting}:
+            return "model_off"
+        return "" if self._model(agent) else "no_model"
+
+    def reflect(self, run: Run, rows: Sequence[Row], remarks: list[str]) -> Reflection | None:
+        """Reflect on a run and record it, with the rows of the run, as one commit.
+
+        `rows` are acknowledged whatever happens.  Returns the reflection that stands for the
+        run (another process may have made it), or None when it could not be recorded.
+        """
+        desk = self._desk
+        model = self._model(run.agent)
+        if model is None:
+            raise AssertionError(run)  # the caller has asked why_not
+        if model.metered:
+            self._record(run, "recorded", rows)
+            rows = ()
+        from orgvault.services.asking import ask
+
+        made = ask(desk, run, model)
+        try:
+            message = desk.message("", "reflect", run.agent.id, run.episode.run)
+            with desk.vault.change(message, desk.author, desk.clock.now(), rows) as change:
+                standing = self.standing(run.agent, run.episode.run)
+                if standing is not None:
+                    made = standing
+                else:
+                    self._catch_up(change, run.agent)
+                    made = self._apply(change, run, made)
+                    change.add(row("reflections", made))
+                changed = sum(v.effect != "nothing" for v in made.operations)
+                done = f"{run.episode.outcome}, {run.episode.run}, {changed} claims changed"
+                change.message = desk.message(
+                    f"memory({run.agent.id}): {done}", "wake-done", run.agent.id, run.episode.run
+                )
+        except (OrgvaultError, OSError) as failure:
+            return self._put_off(run, rows, made, failure, remarks)
+        return made
+
+    def settle_put_off(self, agent: Agent, remarks: list[str]) -> None:
+        """Apply answers that were stored while the repository was busy, if there are any."""
+        if not self._put_off_answers(agent):
+            return
+        desk = self._desk
+        message = desk.message(f"memory({agent.id}): apply what was put off", "reflect", agent.id)
+        try:
+            with desk.vault.change(message, desk.author, desk.clock.now()) as change:
+                self._catch_up(change, agent)
+        except (OrgvaultError, OSError) as failure:
+            remarks.append(f"a stored reflection of {agent.id} still waits: {failure}")
+
+    # ── asking ──────────────────────────────────────────────────────────────────────────────
+
+    def _model(self, agent: Agent) -> Model | None:
+        name = agent.memory.reflect.model
+        if name == "cheap":
+            name = self._means.setting
+        return self._means.choose(name)
+
+    # ── applying, under the vault's lock ────────────────────────────────────────────────────
+
+    def standing(self, agent: Agent, run: str) -> Reflection | None:
+        """The reflection that a run already has: applied, or stored for later."""
+        rows = self._desk.vault.logs.find(Reflection, "reflections", agent.id, "run", [run])
+        final = {Result.APPLIED, Result.REPOSITORY_BUSY}
+        return next((one for one in reversed(rows) if one.result in final), None)
+
+    def _apply(self, change: Change, run: Run, made: Reflection) -> Reflection:
+        if made.result is not Result.APPLIED or not made.operations:
+            return made
+        verdicts = self._apply_verdicts(change, run.agent, made.run, made.operations)
+        return replace(made, operations=verdicts)
+
+    def _catch_up(self, change: Change, agent: Agent) -> None:
+        """Apply the stored answers of runs that found the repository busy."""
+        for waiting in self._put_off_answers(agent):
+            verdicts = self._apply_verdicts(change, agent, waiting.run, waiting.operations)
+            settled = replace(
+                waiting, id=self._desk.new_row_id("r"), at=self._desk.clock.now(), calls=0,
+                result=Result.APPLIED, reason="put off while the repository was busy",
+                operations=verdicts, cost_usd=None, tokens_in=None, tokens_out=None,
+            )  # fmt: skip
+            change.add(row("reflections", settled))
+
+    def _put_off_answers(self, agent: Agent) -> list[Reflection]:
+        logs = self._desk.vault.logs
+        waiting = logs.find(
+            Reflection, "reflections", agent.id, "result", [str(Result.REPOSITORY_BUSY)]
+        )
+        return [
+            one
+            for one in waiting
+            if not any(
+                later.result is Result.APPLIED
+                for later in logs.find(Reflection, "reflections", agent.id, "run", [one.run])
+            )
+        ]
+
+    def _apply_verdicts(
+        self, change: Change, agent: Agent, run: str, verdicts: Sequence[Verdict]
+    ) -> tuple[Verdict, ...]:
+        from orgvault.domain.application import apply
+        from orgvault.services.keeping import keep
+        from orgvault.store.claims import Claims
+
+        desk, claims = self._desk, Claims(change)
+        active = claims.active(agent.id)
+        earlier = desk.vault.logs.find(Reflection, "reflections", agent.id, "run", [run])
+        counted = {v.claim_id for one in earlier for v in one.operations if v.effect != "nothing"}
+        applied = apply(
+            tuple(verdicts),
+            active=tuple(one.claim for one in active),
+            closed=tuple(one.claim for one in claims.closed(agent.id)),
+            agent=agent.id,
+            run=run,
+            at=desk.clock.now(),
+            new_id=lambda: desk.new_id("c"),
+            counted=lambda claim_id: claim_id in counted,
+            sha256_now={one.claim.id: one.sha256 for one in active},
+        )
+        if applied.changed or applied.closed:
+            keep(desk, change, agent, applied.changed, applied.closed)
+        return applied.verdicts
+
+    # ── when the vault is busy ──────────────────────────────────────────────────────────────
+
+    def _put_off(
+        self,
+        run: Run,
+        rows: Sequence[Row],
+        made: Reflection,
+        failure: Exception,
+        remarks: list[str],
+    ) -> Reflection | None:
+        """Record that the memory could not be changed now; the run's rows stand."""
+        logs = self._desk.vault.logs
+        recorded = logs.find(Episode, "episodes", run.agent.id, "run", [run.episode.run])
+        if rows and not recorded:
+            raise failure
+        why = failure.why if isinstance(failure, VaultBusy) else str(failure)
+        remarks.append(f"the run is recorded; its reflection is put off: {why}")
+        busy = isinstance(failure, VaultBusy) and made.result is Result.APPLIED
+        put_off = replace(
+            made, result=Result.REPOSITORY_BUSY if busy else Result.FAILED, reason=why[:400]
+        )
+        try:
+            self._record(run, "put off", [row("reflections", put_off)])
+        except OrgvaultError as second:
+            remarks.append(str(second))
+            return None
+        return put_off
+
+    def _record(self, run: Run, what: str, rows: Sequence[Row]) -> None:
+        desk, agent = self._desk, run.agent.id
+        message = desk.message(
+            f"memory({agent}): {run.episode.run} {what}", "reflect", agent, run.episode.run
+        )
+        desk.vault.record(message, desk.author, rows, desk.clock.now())

@@ -1,0 +1,237 @@
+"""From entries to commits, under the vault's lock: what is new, and what others left unfinished.
+
+Texts are journalled, then written; rows are appended; both are committed, or taken back.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from orgvault.domain.instants import moment
+from orgvault.errors import BadFile, ChangedUnderneath, NotRecorded, OrgvaultError
+from orgvault.git.commit import Committer, Step
+from orgvault.git.faults import Moved
+from orgvault.git.repository import Identity
+from orgvault.store import files
+from orgvault.store.entry import Entry, Row, Text
+from orgvault.store.faults import Edited
+from orgvault.store.logs import Logs
+from orgvault.store.place import Place
+from orgvault.store.segments import Segments
+from orgvault.store.spool import Spool, written_ns
+
+NOBODY = Identity("orgvault", "orgvault@localhost.invalid")
+_TRIES = 3
+# A row is appended after it was spooled, by clocks that may be this much apart.
+_CLOCK_NS = 60 * 10**9
+
+
+class Commits:
+    """The writing half of a vault.  Make one each time the vault's lock is taken."""
+
+    def __init__(
+        self, place: Place, spool: Spool, logs: Logs, lock: int, *, sign: bool,
+        remark: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._place = place
+        self._spool = spool
+        self._logs = logs
+        self._sign = sign
+        self._remark = remark
+        self._committer = Committer(place.repository, place.private, lock)
+
+    @contextmanager
+    def ready(self) -> Iterator["Commits"]:
+        """Once nothing stands in the way of moving the branch.  Raises VaultBusy."""
+        self._committer.at_rest()
+        try:
+            yield self
+        finally:
+            self._committer.objects.close()
+
+    def settle(self, ref: str, leave: str | None = None) -> None:
+        """Finish the journal, then commit every spooled entry of this branch and vault.
+
+        Each entry is one commit; `leave` names one that is kept for later.  Raises what keeps it
+        from doing so, with nothing half done.
+        """
+        unreadable: list[str] = []
+        names = (name for name in self._spool.names() if name != leave)
+        mine = {
+            name: entry
+            for name, entry in self._spool.entries(names, unreadable).items()
+            if (entry.ref, entry.prefix) == (ref, self._place.prefix)
+        }
+        journal = self._spool.journal(unreadable)
+        for path in unreadable:
+            self._remark(f"{path} cannot be read, or is of a newer orgvault: it is left as it is")
+        if journal is None and not mine:
+            return
+        with self.ready():
+            self._spool.sweep()
+            if journal is not None and self._finish(journal, ref):
+                mine = {name: mine[name] for name in mine if name not in journal.companions}
+            self._drain(mine)
+
+    def make(self, entry: Entry, acknowledged: Sequence[Row]) -> None:
+        """Journal, write and commit a change; its companions hold the rows `acknowledged`.
+
+        Raises what prevents it, with every text as it was and its rows taken back.
+        """
+        with self.ready():
+            self._check(entry.texts)
+            try:
+                self._spool.write_journal(entry)
+            except OSError as failure:
+                raise NotRecorded(self._place.private, failure.strerror or "") from failure
+            try:
+                self._apply(entry, acknowledged, self._spool.journalled_ns())
+            except OSError as failure:
+                self._give_up(entry)
+                raise NotRecorded(self._place.root, failure.strerror or "") from failure
+            except OrgvaultError:
+                self._give_up(entry)
+                raise
+            self._spool.drop(entry.companions)
+            self._spool.drop_journal()
+
+    def in_head(self, path: str) -> bytes | None:
+        """What HEAD holds of a file of the vault; None when it holds none."""
+        objects = self._committer.objects
+        oid = self._oid_in_head(path)
+        return objects.read(oid) if oid else None
+
+    # ── rows ────────────────────────────────────────────────────────────────────────────────
+
+    def _drain(self, entries: Mapping[str, Entry]) -> None:
+        """Commit spooled entries, all in one go; if one cannot be, each by itself."""
+        if not entries:
+            return
+        try:
+            self._commit(list(entries.values()), min(map(written_ns, entries)))
+            self._spool.drop(entries)
+        except BadFile as failure:
+            if len(entries) == 1:
+                self._remark(f"recorded, to be committed later: {failure}")
+                return
+            for name, entry in entries.items():
+                self._drain({name: entry})
+
+    def _commit(self, entries: Sequence[Entry], since_ns: int) -> None:
+        """Append the rows of entries and commit each entry; taken back when it fails."""
+        tries: list[Segments] = []
+        heads = {t.path: self._oid_in_head(t.path) for entry in entries for t in entry.texts}
+        try:
+            while True:
+                tries.append(
+                    Segments(self._place, self._logs, self.in_head, max(e.at for e in entries)[:7])
+                )
+                try:
+                    return self._land(entries, tries[-1], heads, since_ns - _CLOCK_NS)
+                except Moved:
+                    # The rows stand in the segments: the next try finds them there.
+                    if len(tries) == _TRIES:
+                        raise
+        except (OrgvaultError, OSError):
+            for segments in reversed(tries):
+                segments.undo()
+            raise
+        finally:
+            for segments in tries:
+                for remark in segments.remarks:
+                    self._remark(remark)
+
+    def _land(
+        self, entries: Sequence[Entry], segments: Segments, heads: Mapping[str, str | None],
+        since_ns: int,
+    ) -> None:  # fmt: skip
+        segments.know((row for entry in entries for row in entry.rows), since_ns)
+        steps = [self._step(segments, entry, heads) for entry in entries]
+        segments.sync()
+        identity = self._place.repository.identity or NOBODY
+        landed = self._committer.land(entries[0].ref, steps, identity, sign=self._sign)
+        for remark in landed.remarks:
+            self._remark(remark)
+
+    def _step(self, segments: Segments, entry: Entry, heads: Mapping[str, str | None]) -> Step:
+        contents: dict[str, bytes | None] = dict(segments.append(entry.rows))
+        contents.update({text.path: text.will_be for text in entry.texts})
+        whole = self._place.in_repository
+        return Step(
+            {whole(path): content for path, content in contents.items()},
+            entry.message, Identity(*entry.author), int(moment(entry.at).timestamp()),
+            {whole(text.path): heads[text.path] for text in entry.texts},
+        )  # fmt: skip
+
+    # ── texts ───────────────────────────────────────────────────────────────────────────────
+
+    def _apply(self, entry: Entry, acknowledged: Sequence[Row], since_ns: int) -> None:
+        """Write an entry's texts and rows and commit them; taken back when it fails."""
+        try:
+            for text in entry.texts:
+                if self._now(text) not in {text.before, text.after}:
+                    raise Edited(text.path)
+                self._place.write(text.path, text.will_be)
+            self._commit([replace(entry, rows=(*acknowledged, *entry.rows))], since_ns)
+        except (OrgvaultError, OSError):
+            self._put_back(entry.texts)
+            raise
+
+    def _finish(self, entry: Entry, ref: str) -> bool:
+        """Finish a change that a crash cut off; whether its rows are committed with it.
+
+        Forward when every file is old or new; else back, keeping what somebody has edited since.
+        """
+        if all(self._committed(text) for text in entry.texts) and entry.texts:
+            self._spool.drop_journal()
+            return False  # the companions, if they are still there, are found to be committed
+        foreign = [t.path for t in entry.texts if self._now(t) not in {t.before, t.after}]
+        why = f"{', '.join(foreign)} was edited meanwhile" if foreign else ""
+        if entry.ref != ref:
+            why = f"it belongs to {entry.ref.removeprefix('refs/heads/')}"
+        if not why:
+            companions = self._spool.entries(entry.companions, []).values()
+            rows = [row for companion in companions for row in companion.rows]
+            try:
+                self._apply(entry, rows, self._spool.journalled_ns())
+                self._spool.drop(entry.companions)
+            except (ChangedUnderneath, BadFile) as failure:
+                why = str(failure)
+        if why:
+            self._put_back(entry.texts)
+            self._remark(f"an interrupted change ({entry.subject}) was given up: {why}")
+        self._spool.drop_journal()
+        return not why
+
+    def _give_up(self, entry: Entry) -> None:
+        """Forget a change that failed.
+
+        Unless a text could not be put back: then it is finished by whoever comes next.
+        """
+        if all(self._now(text) != text.after for text in entry.texts):
+            self._spool.drop_journal()
+
+    def _put_back(self, texts: Sequence[Text]) -> None:
+        """Restore texts that read as we have written them, unless HEAD holds them so."""
+        for text in texts:
+            if self._now(text) == text.after and not self._committed(text):
+                self._place.write(text.path, text.was)
+
+    def _check(self, texts: Sequence[Text]) -> None:
+        for text in texts:
+            self._place.check(text.path)
+            if self._now(text) != text.before:
+                raise Edited(text.path)
+
+    def _committed(self, text: Text) -> bool:
+        """Whether HEAD holds a text as it is to be."""
+        return files.fingerprint(self.in_head(text.path)) == text.after
+
+    def _now(self, text: Text) -> str:
+        return files.fingerprint(self._place.read(text.path))
+
+    def _oid_in_head(self, path: str) -> str | None:
+        objects = self._committer.objects
+        root = objects.root(self._place.repository.head().oid)
+        entry = objects.entry(root, self._place.in_repository(path))
+        return entry.oid if entry else None

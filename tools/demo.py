@@ -1,0 +1,134 @@
+"""One day in the fixture vault, as its owner would see it.
+
+Copies `fixtures/vault` to a temporary folder, makes it a repository, and runs the commands that
+a dispatcher and two people would run.  No network, no model, no key.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+ORGVAULT = Path(sys.executable).parent / "orgvault"
+NARROW = 96
+SESSIONS = REPOSITORY / "fixtures" / "sessions"
+
+
+class Demo:
+    """A throw-away vault, and a voice that says what happens in it."""
+
+    def __init__(self, home: Path) -> None:
+        self.vault = home / "harbor"
+        self._environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        shutil.copytree(REPOSITORY / "fixtures" / "vault", self.vault)
+        for command in (
+            ["init", "--quiet", "--initial-branch=main"],
+            ["config", "user.name", "Sam"],
+            ["config", "user.email", "sam@example.org"],
+            ["add", "--all"],
+            ["commit", "--quiet", "--message", "My notes"],
+        ):
+            self.run("git", *command)
+        # The owner is in the middle of something; none of it may be touched.
+        (self.vault / "Daily" / "today.md").write_text("Half a thought\n", encoding="utf-8")
+        self.run("git", "add", "Daily/today.md")
+
+    def say(self, text: str) -> None:
+        """Tell what comes next."""
+        print(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n== {text}")
+
+    def run(self, *command: str, who: str = "") -> str:
+        """Run a command in the vault and give what it printed; stop the demo when it fails."""
+        environment = {**self._environment, **({"ORGVAULT_OPERATOR": who} if who else {})}
+        done = subprocess.run(
+            command, cwd=self.vault, env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            sys.exit(f"{shlex.join(command)} ended with {done.returncode}:\n{done.stderr}")
+        return done.stdout + done.stderr
+
+    def show(self, *words: str, who: str = "", lines: int | None = None) -> str:
+        """Run an orgvault command and print it with its answer, as in a terminal."""
+        shown = shlex.join(words).replace(str(SESSIONS), "sessions")
+        prompt = f"{who or 'sam'}$ orgvault {shown}"
+        print("\n".join(textwrap.wrap(prompt, NARROW, subsequent_indent="    ")))
+        told = self.run(str(ORGVAULT), *words, who=who)
+        for line in told.splitlines()[:lines]:
+            indent = " " * (4 + len(line) - len(line.lstrip()))
+            print(textwrap.fill(line, NARROW, initial_indent="  ", subsequent_indent=indent))
+        return told
+
+    def ask(self, *words: str) -> dict[str, object]:
+        """The JSON object that a command answers."""
+        answer: dict[str, object] = json.loads(self.run(str(ORGVAULT), *words, "--json"))
+        return answer
+
+
+def main() -> int:
+    """Play the day."""
+    with tempfile.TemporaryDirectory(prefix="orgvault-demo-") as home:
+        _play(Demo(Path(home)))
+    return 0
+
+
+def _play(demo: Demo) -> None:
+    demo.say("Harbor is a vault that Sam and Kim share with three agents.")
+    demo.show("compile")
+    demo.show("status")
+
+    demo.say("Nova runs: the site build fails twice before its dependencies are installed.")
+    _finish(demo, "nova", "nova-site-build.jsonl", "t-4m7q2x9k", "done: The site builds.", "0.31")
+
+    demo.say("Atlas reviews something; there is nothing to learn from it.")
+    _finish(demo, "atlas", "atlas-review.jsonl", "t-0p6s4f7y", "done: It holds.", "0.12")
+
+    demo.say("Nova runs again on another card, and the same thing happens: seen twice now.")
+    _finish(demo, "nova", "nova-site-links.jsonl", "t-8h3w6r1d", "done: Links work.", "0.27")
+    demo.show("memory", "nova")
+
+    demo.say("Kim reviews the card and sends it back: the run counts as corrected.")
+    demo.show("task", "redo", "t-8h3w6r1d", "The footer still links to the old host.", who="kim")
+    demo.show("wake", "list")
+
+    demo.say("Sam puts the new claim into better words, and asks where it came from.")
+    claims = demo.ask("memory", "nova")["claims"]
+    learned = next(c for c in claims if "make build" in c["text"])  # type: ignore[attr-defined]
+    words = "I install the dependencies before I build the site."
+    demo.show("memory", "edit", learned["id"], words)
+    demo.show("memory", "why", words)
+
+    demo.say("What Nova will read before its next run (core.md):")
+    core = demo.vault / ".agents" / "org" / "memory" / "nova" / "core.md"
+    print(textwrap.indent(core.read_text(encoding="utf-8").rstrip(), "  "))
+
+    demo.say("The two numbers by which a change of an agent is judged:")
+    demo.show("memory", "stats", "nova")
+
+    demo.say("Every write is one commit, and Sam's half-finished work is as it was:")
+    print(textwrap.indent(demo.run("git", "log", "--format=%h %an: %s", "-9").rstrip(), "  "))
+    print(textwrap.indent(demo.run("git", "status", "--short").rstrip(), "  "))
+    demo.show("check")
+
+
+def _finish(demo: Demo, agent: str, session: str, card: str, result: str, cost: str) -> None:
+    run = session.removesuffix(".jsonl")
+    wake = demo.run(str(ORGVAULT), "wake", "add", agent, "--reason", "task", "--card", card)
+    demo.show(
+        "wake-done", wake.strip(), "--run", run, "--exit", "0", "--cost", cost,
+        "--result", result, "--transcript", str(SESSIONS / session),
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())
