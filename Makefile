@@ -73,6 +73,10 @@ fixture: $(READY) ## the fixture vault passes its own check
 bench: $(READY) ## measure speed against references, side by side
 	@$(PY) benchmarks/run.py
 
+.PHONY: bench-recall
+bench-recall: $(READY) ## how well recall finds, beside BM25 as everyone has it
+	@$(PY) benchmarks/recall.py --steps
+
 .PHONY: constraints
 constraints: ## take the newest versions: write constraints.txt anew
 	@$(PYTHON) tools/constraints.py

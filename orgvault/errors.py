@@ -207,6 +207,17 @@ class BadValue(OrgvaultError):
         super().__init__(f"{name} {value!r} cannot be recorded: {wanted}")
 
 
+class BadCallsPerDay(OrgvaultError):
+    """The setting of the day's cap is no number."""
+
+    exit_code = 2
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"ORG_REFLECT_MAX_PER_DAY is {given!r}: give a whole number, 0 or more, or unset it"
+        )
+
+
 class BadRunId(OrgvaultError):
     """A run id that cannot be one."""
 

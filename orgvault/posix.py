@@ -11,7 +11,10 @@ import signal
 import sys
 import threading
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 if sys.platform == "win32":
     import msvcrt
@@ -84,6 +87,16 @@ def free_lock(descriptor: int) -> None:
     os.close(descriptor)
 
 
+def is_at(descriptor: int, path: str) -> bool:
+    """Whether an open file is the one that stands at `path`."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    own = os.fstat(descriptor)
+    return (own.st_dev, own.st_ino) == (found.st_dev, found.st_ino)
+
+
 def write_over(descriptor: int, text: str) -> None:
     """Put one short line at the start of an open file; no harm is done when the disk is full.
 
@@ -95,8 +108,23 @@ def write_over(descriptor: int, text: str) -> None:
 
 def fsync_folder(path: str) -> None:
     """Make the names in a folder durable (a no-op where a folder cannot be opened)."""
-    if sys.platform == "win32":
-        return
+    if sys.platform != "win32":
+        _fsync(path)
+
+
+def fsync_files(paths: "Iterable[str]") -> None:
+    """Make the contents of files durable (threads were tried: they cost more than they save)."""
+    for path in paths:
+        _fsync(path)
+
+
+def fsync_folders(paths: "Iterable[str]") -> None:
+    """Make the names in folders durable; after the first one a journal has them all."""
+    for path in paths:
+        fsync_folder(path)
+
+
+def _fsync(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY | O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -136,6 +164,20 @@ def holders(path: str) -> list[str]:
                 found.append(f"{process_name(int(pid))} ({pid})")
                 break
     return found
+
+
+def named_by_a_process(path: str) -> bool | None:
+    """Whether a running process has `path` on its command line; None where that cannot be told."""
+    wanted = os.fsencode(os.path.realpath(path))
+    try:
+        pids = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return None
+    for pid in pids:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+            if wanted in file.read():
+                return True
+    return False
 
 
 def process_name(pid: int) -> str:

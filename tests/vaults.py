@@ -1,8 +1,8 @@
 """Builders of real vaults in real repositories, for the tests of every room.
 
-    home = make_vault(tmp_path / "v")     # a repository with one commit, and a Vault in it
-    home.record("nova", "e-1")            # one acknowledged row
-    home.git("status", "--porcelain")     # git as the person runs it
+home = make_vault(tmp_path / "v")     # a repository with one commit, and a Vault in it
+home.record("nova", "e-1")            # one acknowledged row
+home.git("status", "--porcelain")     # git as the person runs it
 """
 
 import json
@@ -91,7 +91,9 @@ class Home:
 
     # ── what orgvault does ──────────────────────────────────────────────────────────────────
 
-    def record(self, agent: str, row_id: str, *, vault: Vault | None = None, size: int = 0) -> Vault:
+    def record(
+        self, agent: str, row_id: str, *, vault: Vault | None = None, size: int = 0
+    ) -> Vault:
         """Record one row as a fresh command would; the vault, with its remarks."""
         vault = vault or self.fresh()
         vault.record(message(f"wake({agent}): {row_id}"), NOVA, [row(agent, row_id, size=size)], AT)
@@ -123,15 +125,10 @@ class Home:
     def rows_in_head(self, agent: str = "nova", log: str = "episodes") -> list[str]:
         """The ids in an agent's segments as HEAD holds them, duplicates and all."""
         folder = f"{self.prefix}.agents/org/{log}/{agent}/"
-        found = []
         told = self.git_bytes(
             "--literal-pathspecs", "ls-tree", "-r", "-z", "HEAD", "--", folder, code=None
         )
-        oids = [
-            line.split()[2]
-            for line in told.split(b"\0")[:-1]
-            if line.endswith(b".jsonl")
-        ]
+        oids = [line.split()[2] for line in told.split(b"\0")[:-1] if line.endswith(b".jsonl")]
         blobs = self.git_bytes("cat-file", "--batch", stdin=b"\n".join(oids)) if oids else b""
         return ids_in(blobs)
 
@@ -190,7 +187,7 @@ class Persons:
 @contextmanager
 def folder_in_memory() -> Iterator[Path]:
     """A folder on a file system in memory, where there is one: there fsync costs nothing."""
-    memory = Path("/dev/shm")
+    memory = Path("/dev/shm")  # noqa: S108 - the folder in it gets a random name
     base = memory if memory.is_dir() and os.access(memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="orgvault-", dir=base) as folder:
         yield Path(folder)
@@ -258,7 +255,8 @@ root, agent, first, count, size = sys.argv[1:6]
 for number in range(int(first), int(first) + int(count)):
     vault = Vault.find(root)
     row_id = f"{{agent}}-{{number}}"
-    vault.record(message(f"wake({{agent}}): {{row_id}}"), NOVA, [row(agent, row_id, size=int(size))], AT)
+    rows = [row(agent, row_id, size=int(size))]
+    vault.record(message(f"wake({{agent}}): {{row_id}}"), NOVA, rows, AT)
     print("ok", row_id, flush=True)
     for remark in vault.remarks:
         print("remark", remark, file=sys.stderr, flush=True)

@@ -2,6 +2,7 @@
 
 import os
 from datetime import UTC, datetime
+from time import monotonic
 
 from orgvault.domain.instants import instant
 
@@ -12,6 +13,10 @@ class SystemClock:
     def now(self) -> str:
         """The present instant, to the second."""
         return instant(datetime.now(UTC))
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never steps back; only differences mean anything."""
+        return monotonic()
 
 
 def random_bytes(count: int) -> bytes:

@@ -19,6 +19,7 @@ _COMMANDS = {
     "wake-done": (_WAKE, "wake_done"),
     "reflect": (_WAKE, "reflect"),
     "memory": (_MEMORY, "memory"),
+    "recall": ("orgvault.cli.recall", "recall"),
     "task": (_TASK, "task"),
 }
 

@@ -2,24 +2,23 @@
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
 import click
 
 
-@dataclass
 class Settings:
     """The words that hold for any command; given before or after its name."""
 
-    vault: str | None = None
-    actor: str | None = None
-    json: bool = False
-    dry_run: bool = False
-    quiet: bool = False
-    no_color: bool = False
-    debug: bool = False
+    def __init__(self) -> None:
+        self.vault: str | None = None
+        self.actor: str | None = None
+        self.json = False
+        self.dry_run = False
+        self.quiet = False
+        self.no_color = False
+        self.debug = False
 
 
 def settings() -> Settings:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Protocol
 
 from orgvault import __version__
@@ -12,10 +13,9 @@ from orgvault.domain.access import Actor
 from orgvault.domain.reflection import Model
 from orgvault.domain.roster import Roster
 from orgvault.domain.transcript import Session
-from orgvault.errors import NotAllowed, OrgvaultError, UnknownActor
+from orgvault.errors import BadCallsPerDay, NotAllowed, OrgvaultError, UnknownActor
 from orgvault.services.desk import Desk
 from orgvault.services.reflecting import Means, Reflecting
-from orgvault.store.preview import Preview
 from orgvault.store.roster import load
 from orgvault.store.vault import Vault
 
@@ -62,31 +62,38 @@ def new_vault(path: str | None) -> tuple[Vault, SystemClock, bool]:
     """The place for a vault, the clock, and whether a repository was made there."""
     from orgvault.store.setup import prepare
 
-    kind = Preview if settings().dry_run else Vault
-    found, made = prepare(path or start(), kind, make=not settings().dry_run)
+    found, made = prepare(path or start(), _kind(), make=not settings().dry_run)
     return found, SystemClock(), made
 
 
 def reflecting(at: Desk) -> Reflecting:
     """The reflection step, with this machine's models and transcript readers."""
     setting = os.environ.get("ORG_REFLECT_MODEL", "cheap")
-    return Reflecting(at, Means(setting, _model, _read_session))
+    return Reflecting(at, Means(setting, _calls_per_day(), _model, _read_session))
 
 
 def finish(at: Vault) -> None:
     """Say what the vault has to say; with `--dry-run` also what would have been written."""
     output.remarks(at.remarks)
-    if isinstance(at, Preview) and not settings().json:
-        for planned in at.planned:
-            output.show(None, planned.show())
+    for planned in at.planned if not settings().json else ():
+        output.show(None, planned)
     for cache in _CACHES:
         cache.save()
 
 
 def _vault() -> Vault:
-    found = (Preview if settings().dry_run else Vault).find(start())
+    found = _kind().find(start())
     found.settle()
     return found
+
+
+def _kind() -> type[Vault]:
+    """The kind of vault that the command works on: with `--dry-run` one that writes nothing."""
+    if not settings().dry_run:
+        return Vault
+    from orgvault.store.preview import Preview
+
+    return Preview
 
 
 def _desk(found: Vault, roster: Roster) -> Desk:
@@ -131,12 +138,18 @@ def _counter(private: str) -> Callable[[str], int]:
     return count
 
 
-def _model(name: str) -> Model | None:
-    if name != "builtin/extractive":
-        return None
-    from orgvault.adapters.models.extractive import Extractive
+@lru_cache
+def _model(name: str) -> tuple[Model | None, str]:
+    from orgvault.adapters.models import find
 
-    return Extractive()
+    return find(name, os.environ)
+
+
+def _calls_per_day() -> int:
+    given = os.environ.get("ORG_REFLECT_MAX_PER_DAY", "200")
+    if not given.isdecimal():
+        raise BadCallsPerDay(given)
+    return int(given)
 
 
 def _read_session(path: str) -> tuple[Session, str]:

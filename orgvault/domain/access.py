@@ -1,6 +1,5 @@
 """Who may do what to whom: the one function that decides, for every verb."""
 
-
 from orgvault.domain.roster import Agent
 from orgvault.values import dataclass
 

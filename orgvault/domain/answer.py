@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from orgvault.values import dataclass
 
 ANSWER_CHARS = 200_000
 READ_AT_MOST = 20

@@ -1,7 +1,7 @@
 """What accepted operations do to the claims: in one step, and the same however often it is done."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from orgvault.domain.claim import (
     BY_REFLECTION,
@@ -16,6 +16,7 @@ from orgvault.domain.claim import (
 from orgvault.domain.folding import statement_key
 from orgvault.domain.operation import ACCEPTED, NOT_ITS_OWN, SECOND_DELETE, SECOND_OPERATION
 from orgvault.domain.reflection import Verdict
+from orgvault.values import dataclass
 
 STALE = "stale"
 RETIRED = "equal to a retired claim"

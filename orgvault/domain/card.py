@@ -1,6 +1,5 @@
 """Cards of the backlog: one Markdown note each, flat frontmatter, body free text."""
 
-
 from orgvault.domain.ids import AGENT_ID, CARD_ID, INSTANT
 from orgvault.domain.instants import normal
 from orgvault.domain.record import says

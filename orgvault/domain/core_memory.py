@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from orgvault.domain.claim import Claim, order
 from orgvault.domain.folding import neutral_tags
+from orgvault.values import dataclass
 
 _HEAD = """\
 <!-- orgvault core 1: generated from the claims, do not edit -->

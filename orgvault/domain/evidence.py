@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from ipaddress import ip_address
 
 from orgvault.domain import phrases
@@ -10,6 +9,7 @@ from orgvault.domain.excerpt import Part
 from orgvault.domain.folding import fold, plain_words
 from orgvault.domain.reflection import Question
 from orgvault.domain.statement import NO_SPACES, command_in
+from orgvault.values import dataclass
 
 QUOTE_CHARS = 12
 # Shorter pieces of a quote with `…` must stand there too, but show nothing by themselves.

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from orgvault.domain.cleaning import LEFT_OUT, Cleaner
 from orgvault.domain.failures import rejected, telling_line
 from orgvault.domain.masking import SECRET, mentions_protected
 from orgvault.domain.transcript import Item, Said, Session, ToolCall
+from orgvault.values import dataclass
 
 BUDGET_TOKENS = 3000
 

@@ -6,7 +6,6 @@ that it counts as a repeat.  Nothing recurred is the normal case: then there is 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from orgvault.domain.claim import ClaimKind
@@ -27,6 +26,7 @@ from orgvault.domain.repeated import in_short, is_correction, same_thing
 from orgvault.domain.statement import text_fault
 from orgvault.domain.transcript import Said, Session, ToolCall
 from orgvault.domain.wake import Outcome
+from orgvault.values import dataclass
 
 OPERATIONS = 5
 EVIDENCE_CHARS = (12, 120)

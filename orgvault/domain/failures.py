@@ -1,10 +1,10 @@
 """Failing tool calls: which were not expected, and why they failed, said the same every time."""
 
 import re
-from dataclasses import dataclass
 
 from orgvault.domain.command_names import names
 from orgvault.domain.transcript import Session, ToolCall
+from orgvault.values import dataclass
 
 REASON_CHARS = 120
 _LOOKED_AT_CHARS = 20_000

@@ -1,7 +1,7 @@
 """Judging what a model asked of the claims: each operation by itself, the first fault wins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from orgvault.domain.answer import RawOperation
 from orgvault.domain.claim import BY_REFLECTION, Claim, ClaimKind
@@ -10,6 +10,7 @@ from orgvault.domain.folding import fold, same_statement
 from orgvault.domain.masking import mask
 from orgvault.domain.reflection import Question, Verdict
 from orgvault.domain.statement import Fault, grant_fault, statement_fault
+from orgvault.values import dataclass
 
 AT_MOST = 5
 STARTS_CHARS = 10

@@ -4,12 +4,11 @@
 defaults shown here are the engine's.
 """
 
-from dataclasses import dataclass
-
 from orgvault.domain.forms import CONNECTOR, EMAIL, ONE_LINE, PROSE, RELATIVE_PATH, VARIABLE
 from orgvault.domain.ids import AGENT_ID
 from orgvault.domain.record import says
 from orgvault.domain.roster import CAPABILITIES, MemorySettings
+from orgvault.values import dataclass
 
 FILE = ".agents/org/org.yaml"
 FORMAT = 1

@@ -4,8 +4,6 @@
 list, for the compiler and the schema.
 """
 
-from dataclasses import dataclass
-
 from orgvault.domain.compiled import FORMAT
 from orgvault.domain.forms import CONNECTOR, ONE_LINE, PROSE, RELATIVE_PATH
 from orgvault.domain.ids import AGENT_ID, SHA256
@@ -22,6 +20,7 @@ from orgvault.domain.org import (
 )
 from orgvault.domain.record import says
 from orgvault.domain.roster import CAPABILITIES, MemorySettings, Operator
+from orgvault.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,7 +123,8 @@ class Answer:
 class Model(Protocol):
     """A thing that answers a question; real providers and fakes alike.
 
-    `answer` returns within `deadline_s` seconds or raises `ModelFailed`.
+    Both calls return within `deadline_s` seconds or raise `ModelFailed`.  `metered`: they cost
+    a call of the day's cap.
     """
 
     name: str
@@ -131,3 +132,6 @@ class Model(Protocol):
 
     def answer(self, question: Question, deadline_s: float) -> Answer:
         """Answer with a JSON text as the prompt asks for it."""
+
+    def repair(self, text: str, deadline_s: float) -> Answer | None:
+        """The same answer in the asked form; None from a model that needs no repair."""

@@ -56,7 +56,7 @@ If you doubt, that is the answer.
 
 An operation is for what this run itself shows, what will still matter in other runs, and what the
 list lacks or has wrong:
-- add: a claim that the list does not have, in other words either.
+- add: a claim that the list does not have, be it in other words.
 - update: a claim of the list that this run shows again (repeat its text), or shows to need other
   words (give the new text).
 - delete: a claim of the list that this run shows to be no longer true. One at most.
@@ -81,7 +81,7 @@ Each has all of these keys, in this order:
 - "evidence": 12 to 120 characters of the run, copied exactly
 - "op": "add", "update", "delete" or "none"
 - "claim": the number of the claim in the list; null for add
-- "claim_starts": the first words of that claim, copied; null for add
+- "claim_starts": its first words, 10 characters or more, copied; null for add
 - "kind": "lesson", "anti_pattern", "preference" or "friction"; null for delete
 - "text": the claim, at most 400 characters on one line; null for delete
 """

@@ -1,28 +1,26 @@
-"""The written form of a record as a pattern: what matches is certain to be read without a fault.
+"""The one way in which orgvault writes a record, as something a database can compare with.
 
-The strict reader takes a tenth of a millisecond a row, a pattern a fortieth of that.  It knows
-one spelling only (keys in their order, no spaces, instants in UTC), the one that orgvault
-writes; a row spelt otherwise may be sound all the same, which the strict reader then says.
+A line that is exactly so is certain to be read without a fault; a line that is not may be sound
+all the same (spaces, another order of keys, times of another zone), which the strict reader says.
 Derived from the same description as the reader and the schemas.
 """
 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
 from orgvault.domain import instants
 from orgvault.domain.record import Says, described
+from orgvault.values import dataclass
 
-# A number of more digits before the point is left to the strict reader.
+# Numbers of more digits before the point are left to the strict reader.
 DIGITS = 12
-_NEVER = "(?!)"
-_PLAIN = r'[^"\\\x00-\x1f]'
-_ESCAPED = r'\\["\\/bfnrt]|\\u00(?:0[1-9a-f]|1[0-9a-f])'
-_WHOLE = f"(?:0|[1-9][0-9]{{0,{DIGITS - 1}}}+)"
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_WHOLE = f"(?:0|[1-9][0-9]{{0,{DIGITS - 1}}})"
 _DATE = (
     r"[12][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
     r"|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
@@ -30,29 +28,87 @@ _DATE = (
 _INSTANT = rf'"{_DATE}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"'
 
 
-def lines(kind: type[Any]) -> str:
-    """A pattern for whole texts of lines that are rows of this kind, as orgvault writes them."""
-    row = _record(kind)
-    return rf"(?:(?>{row})\n)*+(?>{row})?"
+_CLASS = r"\[[^\]]+\]"
+_REPEATED = re.compile(rf"({_CLASS})\{{([0-9]+)\}}")
+_STARTED = re.compile(rf"({_CLASS}{_CLASS})\{{0,([0-9]+)\}}")
 
 
-def _record(kind: type[Any]) -> str:
-    members = (f'"{one.name}":{_value(one.type, about)}' for one, about in described(kind))
-    return r"\{" + ",".join(members) + r"\}"
+@dataclass(frozen=True)
+class Form:
+    """How the JSON of a row's values looks, for values that are known to be JSON.
+
+    `keys` are all keys in their order.  The values of `texts` are any text, or null for those
+    that are `optional`; the others, joined by commas, match `pattern` (which keeps to what RE2
+    knows).  `floats` are written as Python does, `5e-05` for example.  `chars` are the fewest
+    and the most characters of some values that are not null.
+    """
+
+    keys: tuple[str, ...]
+    texts: tuple[str, ...]
+    optional: frozenset[str]
+    floats: frozenset[str]
+    pattern: str
+    chars: dict[str, tuple[int, int]]
+
+
+class _Underivable(Exception):
+    """The strict reader knows rules for such a field that a pattern cannot say."""
+
+
+def form(kind: type[Any]) -> Form | None:
+    """How rows of a kind are written; None when only the strict reader can judge them."""
+    texts, optional, floats, patterns, chars = [], set(), set(), [], {}
+    try:
+        for one, about in described(kind):
+            known = _known(one.type)
+            if known is not one.type:
+                optional.add(one.name)
+            if known is float:
+                floats.add(one.name)
+            if known is str and about == Says(about.text, max_chars=about.max_chars):
+                texts.append(one.name)
+            else:
+                # Long counted repetitions make such a pattern slow, so lengths are told apart.
+                said, fewest, most = _uncounted(about) if known is str else (about, 0, 0)
+                patterns.append(_value(one.type, said))
+                if most:
+                    chars[one.name] = fewest, most
+            limit = min(_limits(known, about), default=0)
+            if limit:
+                chars[one.name] = 0, limit
+    except _Underivable:
+        return None
+    keys = tuple(one.name for one, _ in described(kind))
+    return Form(
+        keys, tuple(texts), frozenset(optional), frozenset(floats), ",".join(patterns), chars
+    )  # fmt: skip
+
+
+def _uncounted(about: Says) -> tuple[Says, int, int]:
+    """The same with `+` or `*` for a count at the end, and the lengths that it stood for."""
+    same = _REPEATED.fullmatch(about.pattern or "")
+    if same:
+        chars = int(same[2]) + 2
+        return replace(about, pattern=f"{same[1]}+"), chars, chars
+    started = _STARTED.fullmatch(about.pattern or "")
+    if started and about.max_chars is None:
+        return replace(about, pattern=f"{started[1]}*"), 0, int(started[2]) + 3
+    return about, 0, 0
 
 
 def _value(kind: Any, about: Says) -> str:  # noqa: ANN401 - the type of any field
     if get_origin(kind) is UnionType:
-        known = next(one for one in get_args(kind) if one is not NoneType)
-        either = "null|" if NoneType in get_args(kind) else ""
-        return f"(?:{either}{_value(known, about)})"
+        return f"(?:null|{_value(_known(kind), about)})"
     if get_origin(kind) is tuple:
-        item = _value(get_args(kind)[0], about)
-        return rf"\[(?:{item}(?:,{item})*+)?\]"
+        item = get_args(kind)[0]
+        if is_dataclass(item):
+            raise _Underivable
+        return rf"\[(?:{_value(item, about)}(?:,{_value(item, about)})*)?\]"
     if get_origin(kind) in {dict, Mapping}:
-        return _NEVER
+        raise _Underivable
     if is_dataclass(kind) and isinstance(kind, type):
-        return _record(kind)
+        members = (f'"{one.name}":{_value(one.type, says)}' for one, says in described(kind))
+        return r"\{" + ",".join(members) + r"\}"
     if kind is bool:
         return "(?:true|false)"
     if kind in {int, float}:
@@ -64,23 +120,31 @@ def _number(kind: type[Any], about: Says) -> str:
     if about.minimum is not None and about.minimum == about.maximum:
         return re.escape(f"{about.minimum:g}")
     if about.maximum is not None or about.minimum not in {None, 0}:
-        return _NEVER
+        raise _Underivable
     sign = "-?" if about.minimum is None else ""
-    return sign + _WHOLE + ("" if kind is int else r"(?:\.[0-9]++)?(?:e-[0-9]{1,2}+)?")
+    return sign + _WHOLE + ("" if kind is int else r"(?:\.[0-9]+)?(?:e-[0-9]+)?")
 
 
 def _text(kind: type[Any], about: Says) -> str:
     if about.normal is not None:
-        return _INSTANT if about.normal is instants.normal else _NEVER
+        if about.normal is not instants.normal:
+            raise _Underivable
+        return _INSTANT
     choices = about.choices or (tuple(kind) if issubclass(kind, StrEnum) else ())
     if choices:
         return "(?:" + "|".join(re.escape(json.dumps(str(one))) for one in choices) + ")"
-    times = "*+" if about.max_chars is None else f"{{0,{about.max_chars}}}+"
-    if about.pattern is not None:
-        return f'(?={_quoted(_PLAIN, times)})"(?:{about.pattern})"'
-    # Most texts have nothing to escape, and are then matched in one sweep.
-    return f"(?:{_quoted(_PLAIN, times)}|{_quoted(f'(?:{_PLAIN}|{_ESCAPED})', times)})"
+    return _TEXT if about.pattern is None else f'"(?:{about.pattern})"'
 
 
-def _quoted(character: str, times: str) -> str:
-    return f'"{character}{times}"'
+def _limits(kind: Any, about: Says) -> list[int]:  # noqa: ANN401 - the type of any field
+    """How long the JSON of a value may be for no text in it to be too long."""
+    if is_dataclass(kind) and isinstance(kind, type):
+        return [most for one, says in described(kind) for most in _limits(_known(one.type), says)]
+    return [] if about.max_chars is None else [about.max_chars + 2]
+
+
+def _known(kind: Any) -> Any:  # noqa: ANN401 - the type of any field
+    """The type of a value that is not null."""
+    if get_origin(kind) is not UnionType:
+        return kind
+    return next(one for one in get_args(kind) if one is not NoneType)

@@ -8,7 +8,6 @@ text, traps, merge keys, tags, directives, several documents, git's conflict mar
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orgvault.domain.forms import dotted
@@ -16,6 +15,7 @@ from orgvault.domain.problem import Problem
 from orgvault.domain.yaml_builder import Builder, TooMuch
 from orgvault.domain.yaml_node import Node, child, is_trap, plain, target, traps
 from orgvault.domain.yaml_scalars import SWITCH, trap
+from orgvault.values import dataclass
 
 if TYPE_CHECKING:
     from ruamel.yaml.error import MarkedYAMLError

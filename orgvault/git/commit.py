@@ -7,6 +7,7 @@ paths, and never undoes them.
 """
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -25,6 +26,7 @@ from orgvault.git.refs import RefMove
 from orgvault.git.repository import Head, Identity, Repository
 
 SIGN_LIMIT_S = 5.0
+MESSAGE_WAIT_S = 0.2  # `git commit -m` writes its message too, for milliseconds
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Committer:
         That is ForeignRepository, InProgress, or LockHeld (after a second).
         """
         self._repository.trusted()
-        self._not_in_progress()
+        self._not_in_progress(patience_s=MESSAGE_WAIT_S)
         self._index.wait()
 
     def land(self, ref: str, steps: Sequence[Step], committer: Identity, *, sign: bool) -> Landed:
@@ -89,13 +91,11 @@ class Committer:
         entries = chain.build(head, steps)
         landed = Landed(chain.commits, chain.remarks)
         if landed.commits:
-            self.objects.sync()
             subject = steps[-1].message.partition("\n")[0]
-            with (
-                self._index.held(ref, landed.commits[-1]),
-                RefMove(self._repository, ref, subject, self._lock) as move,
-            ):
-                self._move(move, head, landed.commits[-1], steps, entries)
+            with RefMove(self._repository, ref, subject, self._lock) as move:
+                self.objects.sync()  # while git starts
+                with self._index.held(ref, landed.commits[-1]):
+                    self._move(move, head, landed.commits[-1], steps, entries)
         return landed
 
     def _move(
@@ -105,11 +105,13 @@ class Committer:
         ref = head.ref or ""
         self._not_in_progress()
         move.ask(head.oid, new)
-        listing = self._index.start_listing(sorted({path for step in steps for path in step.texts}))
+        texts = {path for step in steps for path in step.texts}
+        doubtful = self._index.unlike({path: self._in_head(head, path) for path in sorted(texts)})
+        listing = self._index.start_listing(doubtful)
         with self._index.copied(entries) as copy:
             staged = self._index.listed(listing)
             for step in steps:
-                self._staged_alike(head, step, staged)
+                self._staged_alike(head, step, doubtful, staged)
             if not move.prepared():
                 raise self._refusal(move, head)
             # From here on git keeps HEAD and the branch where they are.
@@ -119,19 +121,24 @@ class Committer:
                 if not move.finish() and self._repository.head().oid != new:
                     raise move.failure()
 
-    def _not_in_progress(self) -> None:
+    def _not_in_progress(self, patience_s: float = 0.0) -> None:
         if operation := self._repository.operation():
             raise InProgress(operation)
-        if self._repository.message_open():
-            raise MessageOpen
+        deadline = time.monotonic() + patience_s
+        while self._repository.message_open():
+            if time.monotonic() >= deadline:
+                raise MessageOpen
+            time.sleep(0.01)
 
     def _unchanged(self, head: Head, step: Step) -> None:
         for path, before in step.texts.items():
             if self._in_head(head, path) not in {before, self._wanted(step, path)}:
                 raise CommittedOtherwise(path)
 
-    def _staged_alike(self, head: Head, step: Step, staged: Mapping[str, str]) -> None:
-        for path in step.texts:
+    def _staged_alike(
+        self, head: Head, step: Step, doubtful: Sequence[str], staged: Mapping[str, str]
+    ) -> None:
+        for path in step.texts.keys() & set(doubtful):
             if staged.get(path) not in {self._in_head(head, path), self._wanted(step, path)}:
                 raise StagedOtherwise(path)
 

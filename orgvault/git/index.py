@@ -18,6 +18,8 @@ from orgvault.git.repository import Popen, Repository
 from orgvault.posix import O_CLOEXEC, age_s, fsync_folder, holders
 
 LOCK_WAIT_S = 1.0
+_PLAIN_VERSIONS = (b"\0\0\0\2", b"\0\0\0\3")
+_LONGEST = 0xFFF
 _TOKEN_BYTES = 16 * 1024  # another program's lock may be a whole index
 
 
@@ -65,6 +67,19 @@ class Index:
             if _read(self._lock_path) == content:
                 os.unlink(self._lock_path)
             _unlink(self._token_path)
+
+    def unlike(self, wanted: Mapping[str, str | None]) -> list[str]:
+        """The paths that may be staged otherwise than wanted (an object's name; None: not).
+
+        Looks for the bytes of each entry, so that git need not be asked in the usual case.
+        Format: https://git-scm.com/docs/index-format (versions 2 and 3, not split).
+        """
+        with suppress(FileNotFoundError), open(self._path, "rb") as file:
+            content = file.read()
+            if content[4:8] not in _PLAIN_VERSIONS or b"link" in content:
+                return list(wanted)
+            return [path for path, oid in wanted.items() if not _surely(content, path, oid)]
+        return [path for path, oid in wanted.items() if oid]
 
     def start_listing(self, paths: Sequence[str]) -> Popen | None:
         """Begin to ask what is staged at some paths; `listed` has the answer."""
@@ -162,8 +177,8 @@ class Index:
 
     def _copy(self, copy: str) -> None:
         try:
-            shutil.copyfile(self._path, copy)
-            shutil.copymode(self._path, copy)
+            # With its time: to git a file as new as the index may have changed unseen.
+            shutil.copy2(self._path, copy)
         except FileNotFoundError:
             _unlink(copy)
 
@@ -215,6 +230,14 @@ class Index:
 def held(path: str) -> LockHeld:
     """The refusal that names a lock, its age and who has it open."""
     return LockHeld(path, _age(age_s(path) or 0.0), holders(path))
+
+
+def _surely(content: bytes, path: str, oid: str | None) -> bool:
+    name = os.fsencode(path)
+    if oid is None:
+        return name + b"\0" not in content
+    length = min(len(name), _LONGEST).to_bytes(2, "big")  # flags: stage 0, nothing special
+    return bytes.fromhex(oid) + length + name + b"\0" in content
 
 
 def _token(content: bytes) -> dict[str, str] | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from orgvault.git.faults import ObjectMissing
 from orgvault.git.repository import Popen, Repository
-from orgvault.posix import O_CLOEXEC, fsync_folder
+from orgvault.posix import O_CLOEXEC, fsync_files, fsync_folders
 
 FILE = "100644"
 FOLDER = "40000"
@@ -116,17 +116,11 @@ class Objects:
 
     def sync(self) -> None:
         """Give all written objects their names, durably."""
-        for scratch, _ in self._unsynced:
-            descriptor = os.open(scratch, os.O_RDONLY | O_CLOEXEC)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        fsync_files([scratch for scratch, _ in self._unsynced])
         for scratch, path in self._unsynced:
             os.replace(scratch, path)
         folders = {os.path.dirname(path) for _, path in self._unsynced}
-        for folder in sorted(folders | self._new_folders):
-            fsync_folder(folder)
+        fsync_folders(sorted(folders | self._new_folders))
         self._unsynced.clear()
         self._new_folders.clear()
 

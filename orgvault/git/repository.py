@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from orgvault.errors import ForeignRepository, GitFailed, NoRepository
 from orgvault.git.faults import InitFailed, TooSlow
-from orgvault.posix import age_s, end_group, owned_by_another
+from orgvault.posix import age_s, end_group, named_by_a_process, owned_by_another
 
 # What a child of git may inherit of git's own variables: where its configuration is.
 _INHERITED = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM")
@@ -36,6 +36,7 @@ _OPERATIONS = (
     ("BISECT_LOG", "a bisect"),
 )
 MESSAGE_OPEN_S = 15 * 60
+MESSAGE_LEFT_S = 60
 
 Popen: TypeAlias = subprocess.Popen[bytes]
 
@@ -183,7 +184,8 @@ class Repository:
         """Whether a commit message seems to be open in the person's editor.
 
         A commit that was begun dies when the ref moves under it, so the ref must stay where it
-        is meanwhile; after 15 minutes the message counts as forgotten.
+        is meanwhile.  A message counts as forgotten after 15 minutes; or after one, if no process
+        has it open: a commit that is given up leaves its message behind.
         """
         message = os.path.join(self.git_dir, "COMMIT_EDITMSG")
         age, edited = age_s(message), _mtime(message)
@@ -195,7 +197,9 @@ class Repository:
             places = (ref, "packed-refs", os.path.join("reftable", "tables.list"))
             times = (_mtime(os.path.join(self.common_dir, place)) for place in places)
             moved = max((time for time in times if time is not None), default=None)
-        return moved is None or edited > moved
+        if moved is not None and edited <= moved:
+            return False
+        return age < MESSAGE_LEFT_S or named_by_a_process(message) is not False
 
     def _environment(self, extra: Mapping[str, str] | None) -> dict[str, str]:
         env = {

@@ -1,90 +1,143 @@
 """Asking a model about a finished run, and judging what it answers; nothing is written here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from typing import TypeVar
 
-from orgvault.domain.answer import read_answer
+from orgvault.domain.answer import RawOperation, read_answer
 from orgvault.domain.claim import Claim
 from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.excerpt import excerpt, prepared
 from orgvault.domain.operation import judge
 from orgvault.domain.problem import Problem
 from orgvault.domain.reflection import Answer, Model, Question, Reflection, Result, Run
+from orgvault.domain.reflection_prompt import prompt, shown_claims
 from orgvault.domain.roster import Agent
 from orgvault.errors import ModelFailed
-from orgvault.services.desk import Desk
+from orgvault.services.desk import Desk, row
 from orgvault.store.claims import Claims
 
+N = TypeVar("N", int, float)
 DEADLINE_S = 60.0
 RECENT = 20
+NO_ROOM = "day_cap"
+_ANSWER_KEPT = 4000
 
 
-def ask(desk: Desk, run: Run, model: Model) -> Reflection:
-    """Ask and judge.  Never raises: what goes wrong is the reflection's reason."""
-    made = Reflection(
-        id=desk.new_row_id("r"), agent=run.agent.id, run=run.episode.run,
-        at=desk.clock.now(), trigger=run.trigger, result=Result.FAILED, model=model.name,
-    )  # fmt: skip
-    try:
-        question, seen = _question(desk, run)
-        answer = model.answer(question, DEADLINE_S)
-        return _judged(desk, made, answer, question, seen, model)
-    except ModelFailed as failure:
-        return replace(made, reason=str(failure.why)[:400])
-    except Exception as failure:  # noqa: BLE001 - no fault in here may lose the run
-        return replace(made, reason=f"{type(failure).__name__}: {failure}"[:400])
+class Asking:
+    """One question to one model; `reserve` takes a call from the day's cap, or says no."""
+
+    def __init__(self, desk: Desk, model: Model, reserve: Callable[[], bool]) -> None:
+        self._desk = desk
+        self._model = model
+        self._reserve = reserve
+        self._ends = desk.clock.monotonic() + DEADLINE_S
+
+    def ask(self, run: Run) -> Reflection:
+        """Ask and judge.  Never raises: what goes wrong is the reflection's reason."""
+        desk, began = self._desk, self._desk.clock.monotonic()
+        made = Reflection(
+            id=desk.new_row_id("r"), agent=run.agent.id, run=run.episode.run,
+            at=desk.clock.now(), trigger=run.trigger, result=Result.FAILED,
+            model=self._model.name,
+        )  # fmt: skip
+        try:
+            made = self._asked(made, run)
+        except ModelFailed as failure:
+            made = replace(made, calls=self._cost(1), reason=str(failure.why)[:400])
+        except Exception as failure:  # noqa: BLE001 - no fault in here may lose the run
+            made = replace(made, reason=f"{type(failure).__name__}: {failure}"[:400])
+        took_s = desk.clock.monotonic() - began
+        return _fitting(replace(made, ms=int(took_s * 1000)))
+
+    def _asked(self, made: Reflection, run: Run) -> Reflection:
+        question, seen = _question(self._desk, run, self._model)
+        if question.prompt:
+            digest = sha256(question.prompt.encode("utf-8", "surrogatepass")).hexdigest()
+            made = replace(made, prompt_sha256=digest)
+        if self._model.metered and not self._reserve():
+            return replace(made, result=Result.SKIPPED, reason=NO_ROOM)
+        answer = self._model.answer(question, self._left_s())
+        made = replace(
+            made, calls=self._cost(1), answer=self._desk.masked(answer.text),
+            tokens_in=answer.tokens_in, tokens_out=answer.tokens_out, cost_usd=answer.cost_usd,
+        )  # fmt: skip
+        operations: Sequence[RawOperation] | None = read_answer(answer.text)
+        if operations is None:
+            made, operations = self._repaired(made, answer)
+        if operations is None:
+            return made
+        verdicts = judge(
+            operations,
+            question,
+            others=self._desk.others(run.agent),
+            protected=self._desk.roster.protected,
+            sha256=seen,
+        )
+        return replace(made, result=Result.APPLIED, reason="", operations=verdicts)
+
+    def _repaired(
+        self, made: Reflection, answer: Answer
+    ) -> tuple[Reflection, Sequence[RawOperation] | None]:
+        """One call that only puts the answer into the asked form; then it is read, or is not."""
+        unreadable = replace(made, result=Result.UNREADABLE, reason="the answer cannot be read")
+        if self._model.metered and not self._reserve():
+            return replace(unreadable, reason=f"the answer cannot be read; {NO_ROOM}"), None
+        try:
+            repaired = self._model.repair(answer.text, self._left_s())
+        except ModelFailed as failure:
+            why = f"the answer cannot be read; its repair failed: {failure.why}"[:400]
+            return replace(unreadable, calls=self._cost(2), reason=why), None
+        if repaired is None:
+            return unreadable, None
+        both = replace(
+            unreadable,
+            calls=self._cost(2),
+            answer=self._desk.masked(f"{answer.text}\n\n[repaired]\n{repaired.text}"),
+            tokens_in=_sum(answer.tokens_in, repaired.tokens_in),
+            tokens_out=_sum(answer.tokens_out, repaired.tokens_out),
+            cost_usd=_sum(answer.cost_usd, repaired.cost_usd),
+        )
+        return both, read_answer(repaired.text)
+
+    def _cost(self, calls: int) -> int:
+        return calls if self._model.metered else 0
+
+    def _left_s(self) -> float:
+        left_s = self._ends - self._desk.clock.monotonic()
+        if left_s <= 0:
+            raise ModelFailed(self._model.name, "no time was left")
+        return left_s
 
 
-def _question(desk: Desk, run: Run) -> tuple[Question, dict[str, str]]:
+def _question(desk: Desk, run: Run, model: Model) -> tuple[Question, dict[str, str]]:
     """What the model sees, and the hash of each claim's file as it sees it."""
-    agent = run.agent
+    agent, problems = run.agent, list[Problem]()
     stored = Claims(desk.vault).active(agent.id)
-    logs, problems = desk.vault.logs, list[Problem]()
+    logs = desk.vault.logs
     earlier = logs.records(Episode, "episodes", agent.id, problems)
     recent = [one for one in earlier if one.run != run.episode.run][-RECENT:]
     corrections = logs.records(Correction, "corrections", agent.id, problems)
     kept = {one.id for one in recent}
     own = _own_texts(desk, agent, [one.claim for one in stored])
     session, _ = prepared(run.session, cut=own, values=desk.secrets)
+    seen = excerpt(
+        run.session, desk.count_tokens, cut=own, protected=desk.roster.protected,
+        values=desk.secrets,
+    )  # fmt: skip
     question = Question(
         episode=run.episode,
-        excerpt=excerpt(run.session, desk.count_tokens, cut=own, protected=desk.roster.protected),
+        excerpt=seen,
         session=session,
-        claims=tuple(one.claim for one in stored),
+        claims=shown_claims([one.claim for one in stored], seen),
         recent=tuple(recent),
         corrections=tuple(one for one in corrections if one.episode in kept),
         prompt="",
     )
+    if model.metered:
+        question = replace(question, prompt=prompt(question))
     return question, {one.claim.id: one.sha256 for one in stored}
-
-
-def _judged(
-    desk: Desk,
-    made: Reflection,
-    answer: Answer,
-    question: Question,
-    seen: dict[str, str],
-    model: Model,
-) -> Reflection:
-    made = replace(
-        made,
-        calls=1 if model.metered else 0,
-        answer=desk.masked(answer.text),
-        tokens_in=answer.tokens_in,
-        tokens_out=answer.tokens_out,
-        cost_usd=answer.cost_usd,
-    )
-    operations = read_answer(answer.text)
-    if operations is None:
-        return replace(made, result=Result.UNREADABLE, reason="the answer is no JSON we know")
-    verdicts = judge(
-        operations,
-        question,
-        others=desk.others(desk.agent(made.agent)),
-        protected=desk.roster.protected,
-        sha256=seen,
-    )
-    return replace(made, result=Result.APPLIED, operations=verdicts)
 
 
 def _own_texts(desk: Desk, agent: Agent, claims: Sequence[Claim]) -> tuple[str, ...]:
@@ -92,3 +145,19 @@ def _own_texts(desk: Desk, agent: Agent, claims: Sequence[Claim]) -> tuple[str, 
     contents = [desk.vault.read(path) for path in paths]
     texts = [one.decode(errors="replace") for one in contents if one]
     return (*texts, *(one.text for one in claims))
+
+
+def _fitting(made: Reflection) -> Reflection:
+    """The reflection as a row that a log can hold: an answer that is too long is cut."""
+    try:
+        row("reflections", made)
+    except ValueError:
+        return replace(
+            made, result=Result.UNREADABLE, reason="the answer is too long", operations=(),
+            answer=(made.answer or "")[:_ANSWER_KEPT],
+        )  # fmt: skip
+    return made
+
+
+def _sum(one: N | None, other: N | None) -> N | None:
+    return None if one is None or other is None else one + other

@@ -20,6 +20,9 @@ class Clock(Protocol):
     def now(self) -> str:
         """The present instant, to the second."""
 
+    def monotonic(self) -> float:
+        """Seconds on a clock that never steps back."""
+
 
 @dataclass(frozen=True)
 class Desk:

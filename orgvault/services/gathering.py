@@ -1,12 +1,11 @@
 """The rows of agents, gathered from their logs into tables that questions can be asked of.
 
-Which rows count is what `Logs.records` says, and nothing else.  It would take minutes for a
-million rows, so it is asked only where it could object: a segment whose whole text is in the form
-that orgvault writes, and whose ids stand nowhere else, holds nothing that it would refuse.
+Which rows count is what `Logs.records` says, and nothing else.  That would take minutes for a
+million rows, so it is asked only where it could object: a segment of nothing but lines in the form
+that orgvault writes, whose ids stand nowhere else, holds nothing that it would refuse.
 """
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,13 +16,9 @@ from orgvault.domain.problem import Problem
 from orgvault.domain.record import plain
 from orgvault.domain.reflection import Reflection
 from orgvault.store.entry import Row
-from orgvault.store.files import read_bytes
 from orgvault.store.logs import Line, Logs
-from orgvault.store.sound import Sound, Stamp, stamp
 from orgvault.store.vault import Vault
 from orgvault.values import dataclass
-
-_ID = re.compile(rb'"id":"([a-z][a-z0-9.-]*)"')
 
 
 @dataclass(frozen=True)
@@ -71,72 +66,56 @@ class _Gathering:
     """One log on its way into its table."""
 
     def __init__(self, vault: Vault, log: Log, tables: Tables) -> None:
-        form = written.lines(log.kind)
         self._vault = vault
         self._log = log
         self._tables = tables
-        self._pattern = re.compile(form)
-        self._sound = Sound(vault.private, log.name, form)
+        self._form = written.form(log.kind)
 
     def gather(self, agents: Iterable[str], problems: list[Problem]) -> None:
-        """Load the rows of agents.
-
-        Each round loads those that are left; one whose segments turn out to need the strict
-        reader after all is left for the next.
-        """
-        strict: dict[str, set[str]] = {agent: set() for agent in agents}
-        left = list(strict)
-        while left:
-            parts = [self._part(agent, strict[agent]) for agent in left]
-            left = []
-            for part, more in self._load(parts):
-                if more:
-                    strict[part.agent] |= more
-                    self._tables.forget(self._log.name, part.agent)
-                    left.append(part.agent)
-                else:
-                    self._tables.add(self._log.name, part.agent, part.lines)
-                    problems.extend(part.problems)
-                    self._sound.found(part.found)
-        self._sound.save()
-
-    def _part(self, agent: str, strict: set[str]) -> "_Part":
+        """Load the rows of agents."""
         # Spooled rows first: one on its way into a segment is then seen twice, never missed.
-        rows = self._vault.logs._spooled()  # noqa: SLF001 - Logs shows them among all others only
-        paths = self._vault.logs.segments(self._log.name, agent)
-        stamps = {path: now for path in paths if (now := stamp(path)) is not None}
-        known = self._sound.known(stamps)
-        new = {p for p in stamps if p not in known and p not in strict and self._is_sound(p)}
-        fast = {path: stamps[path] for path in paths if path in (known - strict) | new}
-        odd = _Some(self._vault.org, rows, [path for path in paths if path not in fast])
-        problems: list[Problem] = []
-        ids, lines = self._strictly(odd, agent, problems)
-        # The newest segment still grows: it is not worth remembering.
-        found = {path: fast[path] for path in list(fast)[:-1] if path in new}
-        return _Part(agent, fast, found, ids, lines, problems)
+        spooled = self._vault.logs._spooled()  # noqa: SLF001 - Logs shows them among the others only
+        paths = {agent: self._vault.logs.segments(self._log.name, agent) for agent in agents}
+        odd = self._load([path for own in paths.values() for path in own])
+        waiting = {row.agent for row in spooled if row.log == self._log.name}
+        for agent, own in paths.items():
+            strict = odd.intersection(own)
+            if strict or agent in waiting:
+                self._settle(agent, own, strict, spooled, problems)
 
-    def _load(self, parts: "Sequence[_Part]") -> "list[tuple[_Part, set[str]]]":
-        """Load the sound segments; for each part those that have to be read strictly."""
-        loaded = True
+    def _load(self, paths: list[str]) -> set[str]:
+        """Load all segments; those of them that must be read strictly after all."""
+        if self._form is None:
+            return set(paths)
         try:
-            self._tables.load(self._log.name, [path for part in parts for path in part.fast])
+            self._tables.load(self._log.name, self._form, paths)
         except NotLoaded:
-            loaded = False
-        repeated = self._tables.repeated(self._log.name, {p.agent: p.ids for p in parts})
-        result = []
-        for part in parts:
-            twice = repeated.get(part.agent, set())
-            more = {path for path, was in part.fast.items() if stamp(path) != was}
-            more.update(path for path in part.fast if twice and twice & _ids(path))
-            result.append((part, more if loaded else more or set(part.fast)))
-        return result
+            return set(paths)
+        files = self._tables.files(paths)
+        good = self._tables.loaded(self._log.name) - self._tables.odd(self._log.name)
+        return {path for path in paths if files.get(path) not in good}
 
-    def _is_sound(self, path: str) -> bool:
-        try:
-            text = (read_bytes(path) or b"").decode()
-        except UnicodeDecodeError:
-            return False
-        return self._pattern.fullmatch(text) is not None
+    def _settle(
+        self, agent: str, paths: list[str], strict: set[str], spooled: Sequence[Row],
+        problems: list[Problem],
+    ) -> None:  # fmt: skip
+        """Replace what was loaded of some segments by what the strict reader makes of them.
+
+        An id that it meets and that another segment has too makes that segment one of them.
+        """
+        while True:
+            files = self._tables.files(sorted(strict))
+            self._tables.remove(self._log.name, files.values())
+            some = _Some(self._vault.org, spooled, [path for path in paths if path in strict])
+            found: list[Problem] = []
+            ids, lines = self._strictly(some, agent, found)
+            both = self._tables.having(self._log.name, agent, ids)
+            more = {path for path, file in self._tables.files(paths).items() if file in both}
+            if not more:
+                break
+            strict = strict | more
+        self._tables.add(self._log.name, agent, lines)
+        problems.extend(found)
 
     def _strictly(
         self, odd: Logs, agent: str, problems: list[Problem]
@@ -156,23 +135,6 @@ class _Gathering:
         return set(stand), lines
 
 
-@dataclass(frozen=True)
-class _Part:
-    """What one agent has in a log.
-
-    `fast` are the segments that need no strict reading, with their stamps, `found` those of them
-    that were not known before; `ids`, `lines` (good rows) and `problems` are of the others and
-    of the spool.
-    """
-
-    agent: str
-    fast: dict[str, Stamp]
-    found: dict[str, Stamp]
-    ids: set[str]
-    lines: list[str]
-    problems: list[Problem]
-
-
 class _Some(Logs):
     """The spooled rows and some segments of a log, read as strictly as all of it."""
 
@@ -189,10 +151,6 @@ class _Some(Logs):
 def _too_large(row: dict[str, Any], line: Line) -> Problem | None:
     for name, value in row.items():
         if isinstance(value, int | float) and abs(value) >= 10**written.DIGITS:
-            what = f"{name}: {value:.3g} is too large to be counted"
+            what = f"{name}: more than {written.DIGITS} digits are too large to be counted"
             return Problem(line.file, line.line, what, "mend the line")
     return None
-
-
-def _ids(path: str) -> set[str]:
-    return {one.decode() for one in _ID.findall(read_bytes(path) or b"")}

@@ -5,28 +5,35 @@ Nothing in here can keep a run from being recorded: whatever goes wrong is a rea
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from orgvault.domain.episode import Episode, TranscriptFile
+from orgvault.domain.instants import day
 from orgvault.domain.reflection import Model, Reflection, Result, Run, Trigger, Verdict
 from orgvault.domain.roster import Agent
 from orgvault.domain.transcript import EMPTY, Session
 from orgvault.errors import BadFile, OrgvaultError, VaultBusy
 from orgvault.services.desk import Desk, row
-from orgvault.store.entry import Row
+from orgvault.store.entry import Message, Row
 from orgvault.store.vault import Change
 from orgvault.values import dataclass
+
+if TYPE_CHECKING:
+    from orgvault.store.calls import Calls
 
 
 @dataclass(frozen=True)
 class Means:
     """What reflection needs of the outside world.
 
-    `setting` is ORG_REFLECT_MODEL; `choose` gives the model of a resolved name, None when there
-    is none; `read_session` reads a transcript with its sha256, or raises BadFile.
+    `setting` is ORG_REFLECT_MODEL, `calls_per_day` ORG_REFLECT_MAX_PER_DAY; `choose` gives the
+    model of a name, or None and why there is none; `read_session` reads a transcript with its
+    sha256, or raises BadFile.
     """
 
     setting: str
-    choose: Callable[[str], Model | None]
+    calls_per_day: int
+    choose: Callable[[str], tuple[Model | None, str]]
     read_session: Callable[[str], tuple[Session, str]]
 
 
@@ -69,42 +76,34 @@ class Reflecting:
             return "too_few_turns"
         if "off" in {settings.model, self._means.setting}:
             return "model_off"
-        return "" if self._model(agent) else "no_model"
+        found, why = self._model(agent)
+        return "" if found else f"no_model: {why}"[:200]
 
     def reflect(self, run: Run, rows: Sequence[Row], remarks: list[str]) -> Reflection | None:
         """Reflect on a run and record it, with the rows of the run, as one commit.
 
-        `rows` are acknowledged whatever happens.  Returns the reflection that stands for the
-        run (another process may have made it), or None when it could not be recorded.
+        `rows` are acknowledged whatever happens; before a call that takes seconds they are
+        committed by themselves, and the vault's lock is not held during it.  Returns the
+        reflection that stands for the run (another process may have made it), or None when it
+        could not be recorded.
         """
-        desk = self._desk
-        model = self._model(run.agent)
+        from orgvault.services.asking import DEADLINE_S, Asking
+        from orgvault.store.calls import Calls
+
+        model, _ = self._model(run.agent)
         if model is None:
             raise AssertionError(run)  # the caller has asked why_not
-        if model.metered:
-            self._record(run, "recorded", rows)
-            rows = ()
-        from orgvault.services.asking import ask
-
-        made = ask(desk, run, model)
-        try:
-            message = desk.message("", "reflect", run.agent.id, run.episode.run)
-            with desk.vault.change(message, desk.author, desk.clock.now(), rows) as change:
-                standing = self.standing(run.agent, run.episode.run)
-                if standing is not None:
-                    made = standing
-                else:
-                    self._catch_up(change, run.agent)
-                    made = self._apply(change, run, made)
-                    change.add(row("reflections", made))
-                changed = sum(v.effect != "nothing" for v in made.operations)
-                done = f"{run.episode.outcome}, {run.episode.run}, {changed} claims changed"
-                change.message = desk.message(
-                    f"memory({run.agent.id}): {done}", "wake-done", run.agent.id, run.episode.run
-                )
-        except (OrgvaultError, OSError) as failure:
-            return self._put_off(run, rows, made, failure, remarks)
-        return made
+        calls = Calls(self._desk.vault.private)
+        asking = Asking(self._desk, model, lambda: self._reserve(calls))
+        if not model.metered:
+            return self._settle(run, rows, asking.ask(run), remarks)
+        if rows:
+            self._record(run, f"{run.episode.outcome}, {run.episode.run}", rows)
+        with calls.turn(run.agent.id, run.episode.run, DEADLINE_S * 2) as mine:
+            standing = self.standing(run.agent, run.episode.run)
+            if standing is not None or not mine:
+                return standing
+            return self._settle(run, (), asking.ask(run), remarks)
 
     def settle_put_off(self, agent: Agent, remarks: list[str]) -> None:
         """Apply answers that were stored while the repository was busy, if there are any."""
@@ -118,15 +117,48 @@ class Reflecting:
         except (OrgvaultError, OSError) as failure:
             remarks.append(f"a stored reflection of {agent.id} still waits: {failure}")
 
-    # ── asking ──────────────────────────────────────────────────────────────────────────────
+    # ── the model ───────────────────────────────────────────────────────────────────────────
 
-    def _model(self, agent: Agent) -> Model | None:
+    def _model(self, agent: Agent) -> tuple[Model | None, str]:
         name = agent.memory.reflect.model
-        if name == "cheap":
-            name = self._means.setting
-        return self._means.choose(name)
+        return self._means.choose(self._means.setting if name == "cheap" else name)
+
+    def _reserve(self, calls: "Calls") -> bool:
+        return calls.reserve(
+            day(self._desk.clock.now()).isoformat(), self._means.calls_per_day, self._calls_today
+        )
+
+    def _calls_today(self) -> int:
+        logs, today = self._desk.vault.logs, day(self._desk.clock.now())
+        return sum(
+            one.calls
+            for agent in logs.agents("reflections")
+            for one in logs.records(Reflection, "reflections", agent, [])
+            if day(one.at) == today
+        )
 
     # ── applying, under the vault's lock ────────────────────────────────────────────────────
+
+    def _settle(
+        self, run: Run, rows: Sequence[Row], made: Reflection, remarks: list[str]
+    ) -> Reflection | None:
+        """Record a reflection and what it changes, with the rows of its run."""
+        desk = self._desk
+        try:
+            with desk.vault.change(
+                self._message(run, made), desk.author, desk.clock.now(), rows
+            ) as change:
+                standing = self.standing(run.agent, run.episode.run)
+                if standing is not None:
+                    made = standing
+                else:
+                    self._catch_up(change, run.agent)
+                    made = self._apply(change, run, made)
+                    change.add(row("reflections", made))
+                    change.message = self._message(run, made)
+        except (OrgvaultError, OSError) as failure:
+            return self._put_off(run, rows, made, failure, remarks)
+        return made
 
     def standing(self, agent: Agent, run: str) -> Reflection | None:
         """The reflection that a run already has: applied, or stored for later."""
@@ -191,6 +223,16 @@ class Reflecting:
             keep(desk, change, agent, applied.changed, applied.closed)
         return applied.verdicts
 
+    def _message(self, run: Run, made: Reflection) -> Message:
+        """The words of the commit that holds a run and what was learned from it."""
+        changed = sum(one.effect != "nothing" for one in made.operations)
+        noun = "memory" if changed else "wake"
+        learned = f", {changed} claim{'' if changed == 1 else 's'} changed" if changed else ""
+        agent, run_id = run.agent.id, run.episode.run
+        return self._desk.message(
+            f"{noun}({agent}): {run.episode.outcome}, {run_id}{learned}", "wake-done", agent, run_id
+        )
+
     # ── when the vault is busy ──────────────────────────────────────────────────────────────
 
     def _put_off(
@@ -213,7 +255,9 @@ class Reflecting:
             made, result=Result.REPOSITORY_BUSY if busy else Result.FAILED, reason=why[:400]
         )
         try:
-            self._record(run, "put off", [row("reflections", put_off)])
+            self._record(
+                run, f"{run.episode.run}, reflection put off", [row("reflections", put_off)]
+            )
         except OrgvaultError as second:
             remarks.append(str(second))
             return None
@@ -221,7 +265,5 @@ class Reflecting:
 
     def _record(self, run: Run, what: str, rows: Sequence[Row]) -> None:
         desk, agent = self._desk, run.agent.id
-        message = desk.message(
-            f"memory({agent}): {run.episode.run} {what}", "reflect", agent, run.episode.run
-        )
+        message = desk.message(f"wake({agent}): {what}", "wake-done", agent, run.episode.run)
         desk.vault.record(message, desk.author, rows, desk.clock.now())

@@ -1,6 +1,5 @@
 """Cards: Markdown notes in the visible backlog folder, one each, named after their ids."""
 
-
 from orgvault.domain.card import Card
 from orgvault.domain.card_file import read_card
 from orgvault.domain.problem import Problem

@@ -97,9 +97,7 @@ class Claims:
         names = self._tree.names(f"{ORG}/memory/{agent}/{folder}")
         return [name for name in names if name.endswith(".yaml")]
 
-    def _read(
-        self, agent: str, folder: str, name: str, problems: list[Problem]
-    ) -> Stored | None:
+    def _read(self, agent: str, folder: str, name: str, problems: list[Problem]) -> Stored | None:
         path = f"{ORG}/memory/{agent}/{folder}/{name}"
         content = self._tree.read(path)
         if content is None:

@@ -6,34 +6,15 @@ from difflib import unified_diff
 
 from orgvault.store.entry import Message, Row
 from orgvault.store.vault import Change, Identity, Vault
-from orgvault.values import dataclass
-
-
-@dataclass(frozen=True)
-class Planned:
-    """One commit that would have been made."""
-
-    message: Message
-    rows: tuple[Row, ...]
-    diffs: tuple[str, ...]
-
-    def show(self) -> str:
-        """The commit as a person reads it: subject, rows, then a diff for each file."""
-        rows = [f"  + {row.log}/{row.agent}: {row.line}" for row in self.rows]
-        return "\n".join([f"would commit: {self.message.subject}", *rows, *self.diffs])
 
 
 class Preview(Vault):
-    """Computes every write and keeps it in `planned`."""
-
-    def __init__(self, root: str) -> None:
-        super().__init__(root)
-        self.planned: list[Planned] = []
+    """Computes every write and keeps it in `planned`: subject, rows, a diff for each text."""
 
     def record(self, message: Message, author: Identity, rows: Sequence[Row], at: str) -> None:
         """Plan rows."""
         del author, at
-        self.planned.append(Planned(message, tuple(rows), ()))
+        self._plan(message, rows, ())
 
     @contextmanager
     def change(
@@ -43,12 +24,16 @@ class Preview(Vault):
         del author, at
         change = Change(self, message, rows)
         yield change
-        if rows or change.rows or change.texts:
-            diffs = tuple(self._diff(text.path, text.content) for text in change.texts)
-            self.planned.append(Planned(change.message, (*rows, *change.rows), diffs))
+        diffs = [self._diff(text.path, text.content) for text in change.texts]
+        if rows or change.rows or diffs:
+            self._plan(change.message, (*rows, *change.rows), diffs)
 
     def settle(self) -> None:
         """Leave everything as it is."""
+
+    def _plan(self, message: Message, rows: Sequence[Row], diffs: Sequence[str]) -> None:
+        shown = [f"  + {row.log}/{row.agent}: {row.line}" for row in rows]
+        self.planned.append("\n".join([f"would commit: {message.subject}", *shown, *diffs]))
 
     def _diff(self, path: str, content: str | None) -> str:
         before = (self.read(path) or b"").decode(errors="replace").splitlines()

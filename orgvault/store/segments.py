@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from orgvault.posix import O_CLOEXEC, fsync_folder
+from orgvault.posix import O_CLOEXEC, fsync_files, fsync_folders
 from orgvault.store import files
 from orgvault.store.entry import Row
 from orgvault.store.faults import ShortWrite, Unreadable
@@ -77,14 +77,8 @@ class Segments:
 
     def sync(self) -> None:
         """Make everything appended durable."""
-        for path in sorted(self._unsynced):
-            descriptor = os.open(path, os.O_RDONLY | O_CLOEXEC)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        for folder in sorted({os.path.dirname(path) for path in self._unsynced}):
-            fsync_folder(folder)
+        fsync_files(sorted(self._unsynced))
+        fsync_folders(sorted({os.path.dirname(path) for path in self._unsynced}))
         self._unsynced.clear()
 
     def undo(self) -> None:

@@ -25,4 +25,3 @@ def prepare(path: str, kind: type[Vault], *, make: bool) -> tuple[Vault, bool]:
         make_repository(root)
         made = True
     return kind(root), made
-

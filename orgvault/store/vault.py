@@ -40,6 +40,7 @@ class Vault:
         self.private = self.place.private
         self.sign = False
         self.remarks: list[str] = []
+        self.planned: list[str] = []  # what a preview would have committed
         self._spool = Spool(self.private, self.place.name)
         self.logs = Logs(self.org, self._spooled_rows)
 

@@ -12,6 +12,7 @@ MATRIX = {
     ("memory", "nova", "--at", "HEAD"): (0, 0, 0, 0, 4),
     ("memory", "episodes", "nova"): (0, 0, 0, 0, 4),
     ("memory", "stats", "nova"): (0, 0, 0, 0, 4),
+    ("recall", "nova", "menu"): (0, 0, 0, 0, 4),
     ("memory", "why", "{claim}"): (0, 0, 0, 0, 4),
     ("memory", "render", "nova", "--check"): (0, 0, 0, 0, 4),
     ("memory", "render", "nova"): (0, 4, 4, 4, 4),

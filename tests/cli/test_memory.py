@@ -210,14 +210,14 @@ def test_git_26_a_second_render_makes_no_commit(learned: Harbor) -> None:
 
 
 def test_stats_give_the_two_numbers(learned: Harbor) -> None:
-    before = learned.json("memory", "stats", "nova")
+    work = learned.json("memory", "stats", "nova")["work"]
     done = [r for r in learned.rows("episodes", "nova") if r["outcome"] == "done"]
     sent_back = {r["episode"] for r in learned.rows("corrections", "nova")}
     episodes = learned.rows("episodes", "nova")
     corrected = sum(r["id"] in sent_back for r in episodes)
-    assert before["corrections_per_completed_card"] == pytest.approx(corrected / len(done))
+    assert work["corrections_per_completed_card"] == pytest.approx(corrected / len(done), abs=1e-6)
     spent = sum(r["cost_usd"] or 0 for r in episodes)
-    assert before["cost_per_completed_card_usd"] == pytest.approx(spent / len(done))
+    assert work["cost_per_completed_card_usd"] == pytest.approx(spent / len(done), abs=1e-6)
     text = learned.run("memory", "stats", "nova").out
     assert "corrections per completed card" in text
     assert "cost per completed card" in text
@@ -225,7 +225,7 @@ def test_stats_give_the_two_numbers(learned: Harbor) -> None:
 
 def test_jsonl_07_without_completed_cards_the_numbers_are_not_available(harbor: Harbor) -> None:
     harbor.edit_org(r"(?m)^agents:\n", "agents:\n  empty: {focus: Nothing yet}\n")
-    stats = harbor.json("memory", "stats", "empty")
+    stats = harbor.json("memory", "stats", "empty")["work"]
     assert stats["corrections_per_completed_card"] is None
     assert stats["cost_per_completed_card_usd"] is None
     assert "n/a" in harbor.run("memory", "stats", "empty").out

@@ -1,8 +1,8 @@
 """A vault writer that dies where it is told to: a server that forks one writer for each order.
 
-Reads lines of JSON `{"root": …, "what": "record"|"change", "at": n, "group": bool}`; the writer kills
-itself (or its whole group, git's children included) as it is about to do the n-th thing that
-changes or opens a file, or starts a process.  Answers `killed`, or `done` when it came to its end.
+Reads lines of JSON `{"root": …, "what": "record"|"change", "at": n, "group": bool}`; the writer
+kills itself (or its whole group, git's children included) as it is about to do the n-th thing
+that changes or opens a file, or starts a process.  Answers `killed`, or `done`.
 """
 
 import json
@@ -62,7 +62,8 @@ def main() -> None:
             act(order["root"], order["what"])
             os._exit(0)
         _, status = os.waitpid(child, 0)
-        print("killed" if os.WIFSIGNALED(status) else f"done {status}", flush=True)
+        sys.stdout.write("killed\n" if os.WIFSIGNALED(status) else f"done {status}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

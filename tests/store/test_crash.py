@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.crashes import TEXTS
-from tests.vaults import Home, folder_in_memory, make_vault
+from tests.vaults import Home, make_vault
 
 OLD = {"Org/a.md": "old\n", "Org/b.md": None, "Org/new/c.md": None, "Org/gone.md": "old\n"}
 NEW = {"Org/a.md": "new\n", "Org/b.md": "new\n", "Org/new/c.md": "new\n", "Org/gone.md": None}
@@ -45,7 +45,6 @@ def crasher() -> Iterator[Crasher]:
         yield Crasher(process)
 
 
-
 def busy_vault(top: Path) -> Home:
     """A vault in use, with staged, unstaged and untracked work of the person's."""
     home = make_vault(top)
@@ -73,7 +72,7 @@ def acknowledged(home: Home) -> bool:
     return bool(home.spooled()) or "e-new" in home.rows_in_head()
 
 
-def check_next_command(home: Home, what: str, promised: bool) -> None:
+def check_next_command(home: Home, what: str, *, promised: bool) -> None:
     """What must hold once the next command has run."""
     before = time.monotonic()
     vault = home.record("nova", "e-next")
@@ -88,9 +87,7 @@ def check_next_command(home: Home, what: str, promised: bool) -> None:
     if what == "change":
         assert texts(home) in (OLD, NEW)
         assert {path: home.text_in_head(path) for path in TEXTS} == texts(home)
-        assert home.rows_in_head(log="reflections") == (
-            ["r-new"] if texts(home) == NEW else []
-        )
+        assert home.rows_in_head(log="reflections") == (["r-new"] if texts(home) == NEW else [])
     assert home.rows_on_disk(log="reflections") == home.rows_in_head(log="reflections")
     assert not [name for name in LOCKS if (home.git_dir / name).exists()]
     home.fsck()
@@ -118,9 +115,9 @@ def test_kill_at_every_step(memory: Path, crasher: Crasher, what: str, *, group:
         copy = memory / f"c{at}"
         shutil.copytree(top, copy, symlinks=True)
 
-        check_next_command(home, what, promised)
+        check_next_command(home, what, promised=promised)
         assert ours_aside(home) == persons
-        check_persons_commit(Home(copy, copy), what, promised)
+        check_persons_commit(Home(copy, copy), what, promised=promised)
         shutil.rmtree(top)
         shutil.rmtree(copy)
     assert killed * step > 100
@@ -135,14 +132,15 @@ def ours_aside(home: Home) -> object:
     )
 
 
-def check_persons_commit(home: Home, what: str, promised: bool) -> None:
+def check_persons_commit(home: Home, what: str, *, promised: bool) -> None:
     """The person removes the stale locks and commits everything, before orgvault runs again."""
     for name in LOCKS:
         (home.git_dir / name).unlink(missing_ok=True)
     rows = home.rows_in_head()
     held = {path: home.text_in_head(path) for path in TEXTS}
-    home.git("commit", "-q", "-a", "-m", "mine")
-    assert set(rows) <= set(home.rows_in_head())
-    if held == NEW:
-        assert {path: home.text_in_head(path) for path in TEXTS} == NEW
-    check_next_command(home, what, promised)
+    for how in ([], ["-a", "--allow-empty"]):  # what is staged, then all
+        home.git("commit", "-q", *how, "-m", "mine")
+        assert set(rows) <= set(home.rows_in_head())
+        if held == NEW:
+            assert {path: home.text_in_head(path) for path in TEXTS} == NEW
+    check_next_command(home, what, promised=promised)

@@ -58,7 +58,7 @@ def test_an_index_lock_that_a_living_process_holds(home: Home) -> None:
 def crashed_move(home: Home, *, index_lock: bool = True) -> None:
     """What is left when everything dies while git moves the branch."""
     vault = home.fresh()
-    descriptor = take_lock(os.path.join(vault.private, "lock"), 0)
+    descriptor = take_lock(f"{vault.private}/lock", 0)
     assert descriptor is not None
     index = Index(vault.repository, vault.private, descriptor)
     context = index.held("refs/heads/main", "1" * 40)
@@ -67,7 +67,7 @@ def crashed_move(home: Home, *, index_lock: bool = True) -> None:
         (home.git_dir / "index.lock").unlink()
     (home.git_dir / "HEAD.lock").write_bytes(b"")
     (home.git_dir / "refs/heads/main.lock").write_bytes(b"1" * 40 + b"\n")
-    os.close(descriptor)
+    os._exit(0)
 
 
 @pytest.mark.parametrize("index_lock", [True, False])
@@ -76,10 +76,12 @@ def test_git_03_locks_that_a_killed_move_left(home: Home, *, index_lock: bool) -
     code = (
         "import sys, os; from pathlib import Path; from tests.store.test_locks import crashed_move;"
         "from tests.vaults import Home; p = Path(sys.argv[1]);"
-        "crashed_move(Home(p, p), index_lock=sys.argv[2] == 'True'); os._exit(0)"
+        "crashed_move(Home(p, p), index_lock=sys.argv[2] == 'True')"
     )
     root = Path(__file__).parent.parent.parent
-    subprocess.run([sys.executable, "-c", code, str(home.top), str(index_lock)], cwd=root, check=True)
+    subprocess.run(
+        [sys.executable, "-c", code, str(home.top), str(index_lock)], cwd=root, check=True
+    )
     assert (home.git_dir / "HEAD.lock").exists()
     before = time.monotonic()
     assert home.record("nova", "e-2").remarks == []
@@ -119,11 +121,8 @@ def test_git_32_the_pid_in_the_lock_file_means_nothing(home: Home) -> None:
     assert home.rows_in_head() == ["e-1", "e-2"]
 
 
-def test_a_vault_that_another_process_is_writing_to(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_vault_that_another_process_is_writing_to(home: Home) -> None:
     home.record("nova", "e-0")
-    monkeypatch.setattr("orgvault.store.vault.LOCK_LIMIT_S", 0.2)
     with (Path(home.vault.private) / "lock").open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.write("orgvault (4711)".ljust(63))
@@ -134,10 +133,7 @@ def test_a_vault_that_another_process_is_writing_to(
         assert vault.remarks == [
             "recorded, to be committed later: orgvault (4711) is writing to it"
         ]
-        with pytest.raises(VaultBusy, match="4711") as refused:
-            home.write_texts({"Org/a.md": "x\n"})
-        assert refused.value.exit_code == 75
-        assert time.monotonic() - before < 25
+        assert time.monotonic() - before < 13
     home.record("nova", "e-2")
     assert home.rows_in_head() == ["e-0", "e-1", "e-2"]
 
@@ -158,7 +154,9 @@ def test_a_waiting_writer_does_not_keep_the_interpreter_alive(tmp_path: Path) ->
     path = str(tmp_path / "lock")
     first = take_lock(path, 0)
     code = "import sys; from orgvault.posix import take_lock; print(take_lock(sys.argv[1], 0.1))"
-    done = subprocess.run([sys.executable, "-c", code, path], timeout=10, capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, path], timeout=10, capture_output=True, check=True
+    )
     assert done.stdout == b"None\n"
     assert first is not None
     os.close(first)
@@ -222,6 +220,19 @@ def test_a_forgotten_commit_message_counts_for_fifteen_minutes(home: Home) -> No
     assert home.rows_in_head() == ["e-1", "e-2"]
 
 
+def test_a_commit_that_was_given_up_holds_things_up_for_a_minute(home: Home) -> None:
+    home.git("commit", "-q", "-m", "nothing to commit", code=1)
+    assert "message is open" in home.record("nova", "e-1").remarks[0]
+    editmsg, minute = home.git_dir / "COMMIT_EDITMSG", time.time() - 61
+    os.utime(home.git_dir / "logs/HEAD", (minute - 1, minute - 1))
+    os.utime(editmsg, (minute, minute))
+    with subprocess.Popen(["sh", "-c", 'sleep 9; : "$0"', str(editmsg)]) as editor:
+        assert "message is open" in home.record("nova", "e-2").remarks[0]
+        editor.kill()
+    assert home.record("nova", "e-3").remarks == []
+    assert len(home.rows_in_head()) == 3
+
+
 def test_git_09_head_moves_to_another_branch_under_us(home: Home) -> None:
     """`symbolic-ref` heeds no index.lock: only git's own locks keep HEAD where it is."""
     home.git("branch", "other")
@@ -256,24 +267,31 @@ def test_git_09_head_moves_to_another_branch_under_us(home: Home) -> None:
 def test_git_06_a_backup_tool_that_adds_and_commits_everything(home: Home) -> None:
     home.write("draft.md", "0\n")
     code = (
-        "i=0; while [ ! -e stop ]; do i=$((i+1)); echo $i > draft.md; git add -A 2>/dev/null"
+        "while [ ! -e stop ]; do echo x >> draft.md; git add -A 2>/dev/null"
         " && git commit -q -m backup >/dev/null 2>&1; done; exit 0"
     )
+    wanted, refused = [], 0
     with subprocess.Popen(["sh", "-c", code], cwd=home.top) as loop:
-        for number in range(30):
-            home.record("nova", f"e-{number}")
-            home.write_texts({"Org/a.md": f"{number}\n"}, row("nova", f"f-{number}")) \
-                if number % 5 == 0 else None
-        (home.top / "stop").write_text("")
-        loop.wait(10)
-    (home.git_dir / "index.lock").unlink(missing_ok=True)
-    wanted = [f"e-{n}" for n in range(30)] + [f"f-{n}" for n in range(0, 30, 5)]
-    home.git("commit", "-q", "-a", "-m", "the rest", code=None)
-    home.record("nova", "e-last")
+        try:
+            for number in range(30):
+                home.record("nova", f"e-{number}")
+                wanted.append(f"e-{number}")
+                if number % 5 == 0:
+                    wanted.append(f"f-{number}")
+                    try:
+                        home.write_texts({"Org/a.md": f"{number}\n"}, row("nova", wanted[-1]))
+                    except VaultBusy:
+                        refused += 1
+        finally:
+            (home.top / "stop").write_text("")
+            loop.wait(10)
+    home.git("commit", "-q", "-a", "--allow-empty", "-m", "the rest")
+    home.write_texts({"Org/a.md": "last\n"}, row("nova", "e-last"))
     rows = home.rows_in_head()
     assert sorted(rows) == sorted([*wanted, "e-last"])
     assert home.rows_on_disk() == rows
-    assert home.text_in_head("Org/a.md") == "25\n"
+    assert home.text_in_head("Org/a.md") == "last\n"
+    assert refused < 6
     home.fsck()
 
 
@@ -294,9 +312,6 @@ def test_the_lock_is_inherited_by_our_children_of_git_only(home: Home) -> None:
     with vault.change(message("x"), NOVA, AT) as change:
         change.write("Org/a.md", "x\n")
         with subprocess.Popen(["sleep", "3"], close_fds=True) as sleeper:
-            told = os.listdir(f"/proc/{sleeper.pid}/fd")
-            links = [os.readlink(f"/proc/{sleeper.pid}/fd/{number}") for number in told]
+            links = [str(one.readlink()) for one in Path(f"/proc/{sleeper.pid}/fd").iterdir()]
             sleeper.kill()
     assert not [link for link in links if link.endswith("orgvault/lock")]
-
-

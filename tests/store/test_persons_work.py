@@ -1,15 +1,19 @@
-"""The person's vault comes first: our commits hold our paths, and everything else stays as it is."""
+"""The person's vault comes first: our commits hold our paths, all else stays as it is."""
 
 import os
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from orgvault.domain.problem import Problem
 from orgvault.errors import BadFile, ChangedUnderneath
 from orgvault.store.faults import Linked, OutsideVault
+from orgvault.store.vault import Vault
 from tests.vaults import AT, NOVA, Home, make_vault, message, row
+
+if TYPE_CHECKING:
+    from orgvault.domain.problem import Problem
 
 AWKWARD = ("with space.md", "new\nline.md", 'quo"te.md', "-dash.md", "nöte.md", "*.md", ":(top)x")
 
@@ -106,7 +110,17 @@ def test_plumbing_takes_none_of_our_files_for_changed(home: Home) -> None:
 
 @pytest.mark.parametrize(
     "below",
-    ["vault", "deep/er", "with space", "new\nline", 'quo"te', "-dash", "no\u0308te", "a*b", "\udcff"],
+    [
+        "vault",
+        "deep/er",
+        "with space",
+        "new\nline",
+        'quo"te',
+        "-dash",
+        "no\u0308te",
+        "a*b",
+        "\udcff",
+    ],
 )
 def test_a_vault_below_the_root_under_any_name(memory: Path, below: str) -> None:
     home = make_vault(memory / "repo", below=below)
@@ -152,15 +166,17 @@ def test_a_text_staged_as_we_would_write_it_is_no_hindrance(home: Home) -> None:
     assert home.git("status", "--porcelain") == ""
 
 
-def test_a_text_edited_while_it_is_computed_is_refused(home: Home) -> None:
-    vault = home.write_texts({"Org/a.md": "one\n"})
-    with (
-        pytest.raises(ChangedUnderneath, match=r"Org/a\.md"),
-        vault.change(message("x"), NOVA, AT) as change,
-    ):
+def edited_meanwhile(home: Home, vault: Vault) -> None:
+    with vault.change(message("x"), NOVA, AT) as change:
         change.write("Org/b.md", "two\n")
         change.write("Org/a.md", "two\n")
         home.write("Org/a.md", "the person's\n")
+
+
+def test_a_text_edited_while_it_is_computed_is_refused(home: Home) -> None:
+    vault = home.write_texts({"Org/a.md": "one\n"})
+    with pytest.raises(ChangedUnderneath, match=r"Org/a\.md"):
+        edited_meanwhile(home, vault)
     assert (home.top / "Org/a.md").read_text() == "the person's\n"
     assert not (home.top / "Org/b.md").exists()
 
@@ -238,7 +254,9 @@ def test_a_symbolic_link_in_the_way_of_a_text(home: Home, tmp_path: Path) -> Non
     assert (tmp_path / "secret.md").read_text() == "as it was\n"
 
 
-@pytest.mark.parametrize("path", ["../x", "a/../../x", "/x", "a//b", ".git/config", "a/.GIT/hooks/x", "", "."])
+@pytest.mark.parametrize(
+    "path", ["../x", "a/../../x", "/x", "a//b", ".git/config", "a/.GIT/hooks/x", "", "."]
+)
 def test_a_path_that_leads_out_of_the_vault_is_refused(home: Home, path: str) -> None:
     with pytest.raises(OutsideVault) as refused:
         home.write_texts({path: "x"})

@@ -13,6 +13,9 @@ class Extractive:
     name = "builtin/extractive"
     metered = False
 
+    def repair(self, text: str, deadline_s: float) -> None:
+        """None: what is written by rule needs no repair."""
+
     def answer(self, question: Question, deadline_s: float) -> Answer:
         """The operations as the JSON text that a language model is asked for; never late."""
         del deadline_s

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MAX_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,11 @@ def within(limit_s: float, work: Callable[["Client"], T], proxy: str = "") -> T:
     worker = Thread(target=run, name="orgvault-model", daemon=True)
     worker.start()
     worker.join(limit_s)
+    late = worker.is_alive()
     client.close()
     if given:
         return given[0]
-    if failed:
-        raise failed[0]
-    raise Fault(client.too_late)
+    raise Fault(client.too_late) if late else failed[0]
 
 
 class Client:
@@ -91,7 +91,9 @@ class Client:
                     timeout=Timeout(total=self._left()), retries=False, redirect=False,
                     preload_content=False, decode_content=False,
                 )  # fmt: skip
-                received = response.read(MAX_BYTES + 1)
+                received = b""
+                while len(received) <= MAX_BYTES and (some := response.read(_PIECE_BYTES)):
+                    received += some
                 response.close()
         except (HTTPError, OSError) as failure:
             raise self._fault(failure, url) from None

@@ -99,8 +99,9 @@ def whole(text: str) -> str:
 
 def tokens(value: object) -> int | None:
     """A count of tokens; None when it is no count."""
-    sound = isinstance(value, int) and not isinstance(value, bool)
-    return value if sound and 0 <= value < _LARGEST else None  # type: ignore[operator, return-value]
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < _LARGEST else None
 
 
 def dollars(value: object) -> float | None:

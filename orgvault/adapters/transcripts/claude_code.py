@@ -49,19 +49,20 @@ def session(lines: Sequence[Line], skipped: tuple[int, ...]) -> Session:
     messages = _messages(main)
     results = [line.value for line in lines if read.kind(line.value) == "result"]
     turns: int | None = len(messages)
-    tokens_in, tokens_out = _tokens([mapping(one.get("usage")) for one in messages.values()])
+    tokens_in, tokens_out = tokens_of([mapping(one.get("usage")) for one in messages.values()])
     items = _items(main)
     if not messages and results:
         turns = read.count(results[-1].get("num_turns"))
-        tokens_in, tokens_out = _result_tokens(results[-1])
+        tokens_in, tokens_out = result_tokens(results[-1])
         said = read.text(results[-1].get("result")).strip()
         items = [*items, Said("assistant", said)] if said else items
     first, last = read.span(value.get("timestamp") for value in main)
     return Session(
         client="claude-code",
-        session=_first(value.get("sessionId", value.get("session_id")) for value in _all(lines)),
+        # A resumed session may begin with lines, and so with the id, of the one before.
+        session=_first(session_id(line.value) for line in reversed(lines)),
         model=_first(
-            reversed([*_models(results), *(one.get("model") for one in messages.values())])
+            reversed([*result_models(results), *(one.get("model") for one in messages.values())])
         ),
         turns=turns,
         tokens_in=tokens_in,
@@ -73,8 +74,9 @@ def session(lines: Sequence[Line], skipped: tuple[int, ...]) -> Session:
     )
 
 
-def _all(lines: Sequence[Line]) -> list[Mapping[str, Any]]:
-    return [line.value for line in lines]
+def session_id(value: Mapping[str, Any]) -> str | None:
+    """The session that a line says it belongs to."""
+    return read.name(value.get("sessionId")) or read.name(value.get("session_id"))
 
 
 def _is_main(value: Mapping[str, Any]) -> bool:
@@ -101,21 +103,22 @@ def _messages(main: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]
     return found
 
 
-def _tokens(usages: Sequence[Mapping[str, Any]]) -> tuple[int | None, int | None]:
+def tokens_of(usages: Sequence[Mapping[str, Any]]) -> tuple[int | None, int | None]:
+    """Tokens read, cached ones too, and written, summed."""
     taken = read.total(usage.get(key) for usage in usages for key in _INPUT_COUNTS)
     return taken, read.total(usage.get("output_tokens") for usage in usages)
 
 
-def _result_tokens(result: Mapping[str, Any]) -> tuple[int | None, int | None]:
+def result_tokens(result: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """`modelUsage` holds everything, `usage` the main loop only."""
     models = [mapping(one) for one in mapping(result.get("modelUsage")).values()]
     taken = read.total(one.get(key) for one in models for key in _MODEL_INPUT_COUNTS)
     if taken is None:
-        return _tokens([mapping(result.get("usage"))])
+        return tokens_of([mapping(result.get("usage"))])
     return taken, read.total(one.get("outputTokens") for one in models)
 
 
-def _models(results: Sequence[Mapping[str, Any]]) -> list[object]:
+def result_models(results: Sequence[Mapping[str, Any]]) -> list[object]:
     """The model of a result that names but one."""
     named: list[object] = list(mapping(results[-1].get("modelUsage"))) if results else []
     return named if len(named) == 1 else []

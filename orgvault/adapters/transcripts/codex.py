@@ -37,9 +37,40 @@ def knows(value: Mapping[str, Any]) -> bool:
     kind = read.kind(value)
     if kind in _WRAPPED:
         return isinstance(value.get("payload"), dict)
-    return re.fullmatch(_PRINTED, kind) is not None or (
-        kind in _CALLS | _OUTPUTS and "call_id" in value
+    return (
+        re.fullmatch(_PRINTED, kind) is not None
+        or (kind in _CALLS | _OUTPUTS and "call_id" in value)
+        or _is_bare_head(value)
     )
+
+
+def _is_bare_head(value: Mapping[str, Any]) -> bool:
+    """Whether a line is the first of the oldest files, which wrap nothing."""
+    return "type" not in value and value.keys() >= {"id", "timestamp", "instructions"}
+
+
+def head(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a line says of the whole session; empty when it is no such line."""
+    if read.kind(value) == "session_meta":
+        return mapping(value.get("payload"))
+    return value if _is_bare_head(value) else {}
+
+
+def session_id(about: Mapping[str, Any]) -> str | None:
+    """The session's own id, by its head; a sub-agent's `session_id` is its parent's."""
+    return read.name(about.get("id")) or read.name(about.get("session_id"))
+
+
+def is_sub_agent(about: Mapping[str, Any]) -> bool:
+    """Whether another session started this one as its sub-agent, by its head."""
+    return "subagent" in mapping(about.get("source")) or about.get("thread_source") == "subagent"
+
+
+def parent(about: Mapping[str, Any]) -> str | None:
+    """The session that this one was forked from or works for, by its head."""
+    spawned = mapping(mapping(mapping(about.get("source")).get("subagent")).get("thread_spawn"))
+    named = (spawned, "parent_thread_id"), (about, "parent_thread_id"), (about, "forked_from_id")
+    return next((found for one, key in named if (found := read.name(one.get(key)))), None)
 
 
 def session(lines: Sequence[Line], skipped: tuple[int, ...]) -> Session:
@@ -47,7 +78,7 @@ def session(lines: Sequence[Line], skipped: tuple[int, ...]) -> Session:
 
     Token counts are cumulative: the last one stands.
     """
-    reader = _Reader()
+    reader = Reader()
     for line in lines:
         reader.take(line.value)
     first, last = read.span(line.value.get("timestamp") for line in lines)
@@ -65,7 +96,9 @@ def session(lines: Sequence[Line], skipped: tuple[int, ...]) -> Session:
     )
 
 
-class _Reader:
+class Reader:
+    """What the lines of one session tell, taken one by one."""
+
     def __init__(self) -> None:
         self.session: str | None = None
         self.model: str | None = None
@@ -80,10 +113,8 @@ class _Reader:
     def take(self, line: Mapping[str, Any]) -> None:
         """Read one line, in either form."""
         kind, body = read.kind(line), mapping(line.get("payload"))
-        if kind == "session_meta":
-            self.session = (
-                self.session or read.name(body.get("id")) or read.name(body.get("session_id"))
-            )
+        if head(line):
+            self.session = self.session or session_id(head(line))
         elif kind == "turn_context":
             self.model = read.name(body.get("model")) or self.model
         elif kind == "event_msg":

@@ -32,17 +32,18 @@ def read_lines(data: bytes, *, cut_short: bool = False) -> tuple[list[Line], tup
     skipped: list[int] = []
     raw = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     for number, one in enumerate(raw, 1):
-        objects = [] if cut_short and number == len(raw) else _objects(one)
-        found += [Line(number, value) for value in objects]
-        if not objects and (one.strip() or (cut_short and number == len(raw))):
+        values = [] if cut_short and number == len(raw) else objects(one)
+        found += [Line(number, value) for value in values]
+        if not values and (one.strip() or (cut_short and number == len(raw))):
             skipped.append(number)
     if not found and not cut_short and data.lstrip()[:1] in {b"{", b"["}:
-        found = [Line(1, value) for value in _objects(data)]
+        found = [Line(1, value) for value in objects(data)]
         skipped = [] if found else skipped
     return found, tuple(skipped)
 
 
-def _objects(raw: bytes) -> list[Mapping[str, Any]]:
+def objects(raw: bytes) -> list[Mapping[str, Any]]:
+    """The JSON objects of one line: one, a list of them, or none."""
     if not raw.strip():
         return []
     try:
@@ -120,13 +121,15 @@ def total(values: Iterable[object]) -> int | None:
     return sum(counts) if counts else None
 
 
+def time(value: object) -> str | None:
+    """An RFC 3339 time as a UTC instant; None when it is none."""
+    try:
+        return normal(value) if isinstance(value, str) else None
+    except (ValueError, OverflowError):
+        return None
+
+
 def span(values: Iterable[object]) -> tuple[str | None, str | None]:
     """The first and the last of some RFC 3339 times, as UTC instants."""
-    found = []
-    for one in values:
-        try:
-            found.append(normal(one) if isinstance(one, str) else "")
-        except (ValueError, OverflowError):
-            continue
-    times = [one for one in found if one]
+    times = [found for one in values if (found := time(one)) is not None]
     return (min(times), max(times)) if times else (None, None)

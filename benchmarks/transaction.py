@@ -1,0 +1,205 @@
+"""How fast the transaction is: each figure beside its reference, measured in the same run."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from orgvault.store.vault import Vault
+from tests.vaults import AT, NOVA, Home, make_vault, message, row
+
+ONLY = ("commit", "-q", "-m", "x", "--only", "--")
+EPISODE = 260  # bytes of filling: the usual length of an episode's row
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table: two times in seconds (or sizes in bytes), and the ratio aimed at.
+
+    `at_least`: the ratio is to be that or more, else that or less.
+    """
+
+    name: str
+    reference: float
+    ours: float
+    aim: float
+    at_least: bool = False
+
+    @property
+    def ratio(self) -> float:
+        """Ours as a multiple of the reference, or for `at_least` the other way round."""
+        return self.reference / self.ours if self.at_least else self.ours / self.reference
+
+    @property
+    def met(self) -> bool:
+        """Whether the aim is reached."""
+        return self.ratio >= self.aim if self.at_least else self.ratio <= self.aim
+
+
+@contextmanager
+def vault_of(files: int) -> Iterator[Home]:
+    """A vault in a repository of so many notes, dirty and half-staged."""
+    with tempfile.TemporaryDirectory(prefix="orgvault-bench-") as folder:
+        home = make_vault(Path(folder) / "v")
+        for number in range(files):
+            home.write(f"notes/{number % 97}/{number}.md", f"note {number}\n" * 3)
+        home.commit("notes")
+        home.git("gc", "-q")
+        for number in range(0, min(files, 200), 2):
+            home.write(f"notes/{number % 97}/{number}.md", "edited\n")
+        if files:
+            home.git("add", "notes/0", "notes/1")
+        yield home
+
+
+def seconds(act: Callable[[], object]) -> float:
+    """How long something takes."""
+    before = time.perf_counter()
+    act()
+    return time.perf_counter() - before
+
+
+def commit_of_three_paths(files: int, aim: float) -> Figure:
+    """A change of three texts against `git commit --only` of three files, in turns."""
+    with vault_of(files) as home:
+        vault = Vault(str(home.root))
+        ours, theirs = [], []
+        names = [f"theirs/{n}.md" for n in range(3)]
+        for turn in range(12):
+            for name in names:
+                home.write(name, f"{turn}\n")
+
+            def reference() -> None:
+                home.git("add", "--", *names)
+                home.git(*ONLY, *names)
+
+            if turn == 0:
+                reference()
+                continue
+            theirs.append(seconds(partial(home.git, *ONLY, *names)))
+            texts = {f"Org/{n}.md": f"{turn}\n" for n in range(3)}
+            ours.append(seconds(partial(home.write_texts, texts, vault=vault)))
+        return Figure(f"commit of 3 paths, {files:,} files", median(theirs), median(ours), aim)
+
+
+def record_of_a_row(files: int, aim: float) -> Figure:
+    """One record (acknowledged and committed) against `git commit --only` of one file."""
+    with vault_of(files) as home:
+        vault = Vault(str(home.root))
+        ours, theirs = [], []
+        home.write("theirs.md", "0\n")
+        home.commit("theirs", "theirs.md")
+        for turn in range(12):
+            home.write("theirs.md", f"{turn}, again\n")
+            theirs.append(seconds(partial(home.git, *ONLY, "theirs.md")))
+            ours.append(
+                seconds(partial(home.record, "nova", f"e-{turn}", vault=vault, size=EPISODE))
+            )
+        return Figure(f"record of 1 row, {files:,} files", median(theirs), median(ours), aim)
+
+
+def append_at_row_10_000() -> Figure:
+    """A record as an agent's row 10,000 against one as its row 100, in turns in two vaults."""
+    with vault_of(0) as few, vault_of(0) as many:
+        fill(few, 100, ("nova",))
+        fill(many, 10_000, ("nova",))
+        times: dict[str, list[float]] = {"few": [], "many": []}
+        for turn in range(30):
+            for name, home in (("few", few), ("many", many)):
+                fresh = Vault(str(home.root))
+                times[name].append(
+                    seconds(partial(home.record, "nova", f"n-{turn}", vault=fresh, size=EPISODE))
+                )
+        return Figure(
+            "append of row 10,000 against row 100", median(times["few"]), median(times["many"]), 1.2
+        )
+
+
+def fill(home: Home, rows: int, agents: tuple[str, ...]) -> None:
+    """Spool rows while a merge is pretended, then drain them in batches of a thousand."""
+    vault = Vault(str(home.root))
+    marker = home.git_dir / "MERGE_HEAD"
+    for first in range(0, rows, 1000):
+        marker.write_text(home.head() + "\n")
+        for number in range(first, min(rows, first + 1000)):
+            for agent in agents:
+                one = row(agent, f"{agent}-{number}", size=EPISODE)
+                vault.record(message(f"wake({agent}): {number}"), NOVA, [one], AT)
+        marker.unlink()
+        home.record(agents[0], f"flush-{first}", vault=vault)
+
+
+def queue_of_1000() -> Figure:
+    """A thousand queued writes drained at once against the same number one by one."""
+    with vault_of(1000) as home:
+        vault = Vault(str(home.root))
+        singly = (
+            seconds(
+                lambda: [
+                    home.record("nova", f"s-{n}", vault=vault, size=EPISODE) for n in range(50)
+                ]
+            )
+            * 20
+        )
+        marker = home.git_dir / "MERGE_HEAD"
+        marker.write_text(home.head() + "\n")
+        for number in range(1000):
+            one = row("nova", f"q-{number}", size=EPISODE)
+            vault.record(message(f"wake(nova): q-{number}"), NOVA, [one], AT)
+        marker.unlink()
+        at_once = seconds(lambda: home.record("nova", "last", vault=vault))
+        assert len(home.rows_in_head()) == 1051  # noqa: S101 - a figure for lost rows is worthless
+        return Figure("1,000 queued writes against one by one", singly, at_once, 20, at_least=True)
+
+
+def size_after_gc() -> Figure:
+    """`.git` after gc against the bytes of the JSONL: 10 agents, 10,000 rows in all."""
+    agents = tuple(f"agent-{letter}" for letter in "abcdefghij")
+    with vault_of(0) as home:
+        fill(home, 1000, agents)
+        home.git("gc", "-q", "--prune=now")
+        lines = sum(path.stat().st_size for path in home.root.rglob("*.jsonl"))
+        git = sum(
+            path.stat().st_size for path in (home.git_dir / "objects").rglob("*") if path.is_file()
+        )
+        return Figure("objects after gc against JSONL, 10 agents x 1,000 rows", lines, git, 1.5)
+
+
+def cold_import() -> Figure:
+    """Importing the writing half of the store against importing click."""
+    ours, theirs = [], []
+    for _ in range(9):
+        theirs.append(
+            seconds(lambda: subprocess.run([sys.executable, "-c", "import click"], check=True))
+        )
+        ours.append(
+            seconds(
+                lambda: subprocess.run(
+                    [sys.executable, "-c", "import orgvault.store.vault"], check=True
+                )
+            )
+        )
+    return Figure("python -c 'import orgvault.store.vault'", median(theirs), median(ours), 1.4)
+
+
+def figures(*, quick: bool = False) -> Iterator[Figure]:
+    """All figures of the transaction; `quick` leaves out what takes minutes."""
+    os.environ.setdefault("GIT_AUTHOR_NAME", "bench")
+    yield cold_import()
+    for files, aim in ((1_000, 0.7), (10_000, 0.4), (50_000, 0.3)):
+        if not (quick and files == 50_000):
+            yield commit_of_three_paths(files, aim)
+            yield record_of_a_row(files, aim)
+    yield queue_of_1000()
+    if not quick:
+        yield append_at_row_10_000()
+        yield size_after_gc()

@@ -1,0 +1,185 @@
+"""`wake-done` with a real model behind the port: the fake provider, over HTTP on loopback."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.harbor import BUILD, Harbor
+from tests.provider import Provider, serving
+
+NOTHING = json.dumps({"operations": []})
+QUOTE = "ModuleNotFoundError: No module named 'markdown'"
+LEARNED = "I install what the build needs before I run it."
+FAULTS = [
+    "malformed", "truncated", "empty", "refusal", "500", "429", "404", "html", "cut", "oversized",
+]  # fmt: skip
+
+
+def addition(text: str = LEARNED, **more: object) -> str:
+    """An answer that adds one claim."""
+    operation = {
+        "why": "it cost turns", "evidence": QUOTE, "op": "add", "claim": None, "claim_starts": "",
+        "kind": "lesson", "text": text, **more,
+    }  # fmt: skip
+    return json.dumps({"operations": [operation]})
+
+
+@pytest.fixture
+def remote(harbor: Harbor) -> Harbor:
+    """A harbor whose nova reflects with a model."""
+    harbor.edit_org("model: builtin/extractive", "model: openai/tiny")
+    return harbor
+
+
+def at(provider: Provider) -> dict[str, str]:
+    """The environment in which a provider is reached."""
+    return {"OPENAI_BASE_URL": provider.url + "/v1", "OPENAI_API_KEY": "sk-test-0123456789"}
+
+
+def test_a_model_learns_and_everything_is_in_the_log(remote: Harbor) -> None:
+    with serving("good", text=addition()) as provider:
+        done = remote.finish("nova", "run-1", "--transcript", BUILD, **at(provider))
+    assert [c["text"] for c in remote.claims("nova") if c["text"] == LEARNED]
+    (row,) = [r for r in remote.rows("reflections", "nova") if r["run"] == "run-1"]
+    assert (row["model"], row["calls"], row["result"]) == ("openai/tiny", 1, "applied")
+    assert json.loads(row["answer"]) == json.loads(addition())
+    assert row["prompt_sha256"]
+    assert row["operations"][0]["verdict"] == "accepted"
+    assert done["reflection"]["id"] == row["id"]
+    # Steps 1 and 2 are one commit, 3 and 4 another: the lock is not held during the call.
+    assert remote.subjects(2) == [
+        "memory(nova): no_report, run-1, 1 claim changed",
+        "wake(nova): no_report, run-1",
+    ]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_leaves_the_episode_and_a_reason_and_can_be_tried_again(
+    remote: Harbor, fault: str
+) -> None:
+    with serving(fault) as provider:
+        done = remote.finish("nova", "run-1", "--transcript", BUILD, **at(provider))
+    assert done["episode"]["run"] == "run-1"
+    assert done["reflection"]["result"] in {"failed", "unreadable"}
+    assert done["reflection"]["reason"]
+    assert "sk-test" not in remote.git("log", "-p", "-3")
+    with serving("good", text=addition()) as provider:
+        again = remote.json("reflect", "nova", "--run", "run-1", **at(provider))
+    assert again["reflection"]["result"] == "applied"
+    assert [c["evidence"] for c in remote.claims("nova") if c["text"] == LEARNED] == [["run-1"]]
+
+
+def test_r6_an_unreadable_answer_gets_one_repair(remote: Harbor) -> None:
+    with serving("malformed", "good", text=addition()) as provider:
+        done = remote.finish("nova", "run-1", "--transcript", BUILD, **at(provider))
+        assert len(provider.asked) == 2
+    assert (done["reflection"]["result"], done["reflection"]["calls"]) == ("applied", 2)
+    with serving("malformed", "malformed") as provider:
+        done = remote.finish("nova", "run-2", "--transcript", BUILD, **at(provider))
+        assert len(provider.asked) == 2
+    assert (done["reflection"]["result"], done["reflection"]["calls"]) == ("unreadable", 2)
+
+
+def test_no_model_is_a_skip_with_its_reason(remote: Harbor) -> None:
+    done = remote.finish("nova", "run-1", "--transcript", BUILD)
+    assert done["episode"]["reflect_skipped"].startswith("no_model: ")
+    assert done["reflection"] is None
+
+
+def test_r12_the_owner_edits_a_claim_while_the_model_thinks(remote: Harbor) -> None:
+    claim = remote.claims("nova")[0]
+    path = remote.root / ".agents/org/memory/nova/claims" / f"{claim['id']}.yaml"
+    number = sorted(c["id"] for c in remote.claims("nova")).index(claim["id"]) + 1
+    answer = addition(
+        "I never commit the public folder.", op="update", claim=number,
+        claim_starts=claim["text"][:30],
+    )  # fmt: skip
+    by_hand = path.read_text("utf-8").replace("I lose a turn", "I lose an hour")
+
+    with serving("slow", text=answer) as provider:
+
+        def edit() -> None:
+            while not provider.asked:
+                threading.Event().wait(0.01)
+            path.write_text(by_hand, "utf-8")
+
+        owner = threading.Thread(target=edit)
+        owner.start()
+        done = remote.finish("nova", "run-1", "--transcript", BUILD, **at(provider))
+        owner.join()
+    assert path.read_text("utf-8") == by_hand
+    assert [one["verdict"] for one in done["reflection"]["operations"]] == ["stale"]
+
+
+def orgvault(harbor: Harbor, words: list[str], environment: dict[str, str]) -> int:
+    """Run a command in a process of its own; its exit code."""
+    done = subprocess.run(
+        [sys.executable, "-m", "orgvault", *words], cwd=harbor.root, capture_output=True,
+        env={**os.environ, **environment}, check=False,
+    )  # fmt: skip
+    return done.returncode
+
+
+def test_r3_many_reflections_on_one_run_are_one_call(remote: Harbor) -> None:
+    remote.finish("nova", "run-1", "--transcript", BUILD, ORG_REFLECT_MODEL="off")
+    with serving("good", text=addition()) as provider, ThreadPoolExecutor(8) as pool:
+        words = ["reflect", "nova", "--run", "run-1"]
+        codes = list(pool.map(lambda _: orgvault(remote, words, at(provider)), range(24)))
+        assert len(provider.asked) == 1
+    assert codes == [0] * 24
+    assert len([r for r in remote.rows("reflections", "nova") if r["run"] == "run-1"]) == 1
+
+
+def test_the_days_cap_holds_across_processes(remote: Harbor) -> None:
+    for number in range(12):
+        remote.finish("nova", f"run-{number}", "--transcript", BUILD, ORG_REFLECT_MODEL="off")
+    with serving("good", text=NOTHING) as provider, ThreadPoolExecutor(6) as pool:
+        environment = {**at(provider), "ORG_REFLECT_MAX_PER_DAY": "5"}
+
+        def reflect(number: int) -> int:
+            words = ["reflect", "nova", "--run", f"run-{number}"]
+            return orgvault(remote, words, environment)
+
+        assert set(pool.map(reflect, range(12))) == {0}
+        assert len(provider.asked) == 5
+    rows = [r for r in remote.rows("reflections", "nova") if r["model"] == "openai/tiny"]
+    assert sorted(r["result"] for r in rows) == ["applied"] * 5 + ["skipped"] * 7
+    assert {r["reason"] for r in rows if r["result"] == "skipped"} == {"day_cap"}
+
+
+def test_a_lost_counter_is_counted_anew_from_the_log(remote: Harbor) -> None:
+    with serving("good", text=NOTHING) as provider:
+        for number in range(3):
+            remote.finish("nova", f"run-{number}", "--transcript", BUILD, **at(provider))
+        (remote.root / ".git/orgvault/calls.json").unlink()
+        done = remote.finish(
+            "nova", "run-9", "--transcript", BUILD, ORG_REFLECT_MAX_PER_DAY="3", **at(provider)
+        )
+        assert len(provider.asked) == 3
+    assert done["reflection"]["reason"] == "day_cap"
+
+
+def test_a_dry_run_counts_its_call_and_writes_nothing_else(remote: Harbor) -> None:
+    wake = remote.wake("nova")
+    head = remote.git("rev-parse", "HEAD")
+    with serving("good", text=addition()) as provider:
+        words = ["wake-done", wake, "--run", "run-1", "--transcript", BUILD, "--dry-run"]
+        told = remote.run(*words, **at(provider))
+    assert LEARNED in told.out
+    assert remote.git("rev-parse", "HEAD") == head
+    assert remote.git("status", "--porcelain") == ""
+    counter = json.loads((remote.root / ".git/orgvault/calls.json").read_text("utf-8"))
+    assert counter["made"] == 1
+
+
+@pytest.mark.parametrize("given", ["-1", "many", "1.5"])
+def test_a_cap_that_is_no_number_is_refused(harbor: Harbor, given: str) -> None:
+    told = harbor.run(
+        "wake-done", "x", "--agent", "nova", "--run", "r", code=2, ORG_REFLECT_MAX_PER_DAY=given
+    )
+    assert "ORG_REFLECT_MAX_PER_DAY" in told.err
