@@ -48,8 +48,12 @@ else:
         known = type(self).__dataclass_fields__
         state = self.__dict__
         state.update(given)
-        if len(state) == len(known) and state.keys() == known.keys():
-            return
+        if len(state) != len(known) or state.keys() != known.keys():
+            _complete(self, state, known)
+        if hasattr(self, "__post_init__"):
+            self.__post_init__()
+
+    def _complete(self: Any, state: dict[str, Any], known: Any) -> None:
         unknown = state.keys() - known.keys()
         if unknown:
             message = f"{type(self).__name__} has no {', '.join(sorted(unknown))}"

@@ -236,6 +236,11 @@ def _slow(at: _Handler, _: Mapping[str, Any]) -> None:
         at.say(GOOD)
 
 
+def _thoughtful(at: _Handler, _: Mapping[str, Any]) -> None:
+    at.server.provider.stopping.wait(1)
+    at.say(at.server.provider.text)
+
+
 def _drip(at: _Handler, _: Mapping[str, Any]) -> None:
     body = json.dumps(at.completion(GOOD)).encode()
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -278,6 +283,7 @@ MODES: Mapping[str, Mode] = {
     "error_in_200": lambda at, _: at.reply({"error": {"code": 502, "message": "upstream"}}),
     "other_form": lambda at, _: at.reply({"data": []}),
     "slow": _slow,
+    "thoughtful": _thoughtful,
     "drip": _drip,
     "drip_head": _drip_head,
     "cut": _cut,

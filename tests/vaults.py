@@ -116,19 +116,20 @@ class Home:
 
     def rows_on_disk(self, agent: str = "nova", log: str = "episodes") -> list[str]:
         """The ids in an agent's segments as a plain reader finds them, duplicates and all."""
-        folder = self.root / ".agents/org" / log / agent
+        folder = self.root / ".agents/org" / log
         found = []
-        for path in sorted(folder.glob("*.jsonl")):
+        for path in sorted(folder.rglob(f"*.{agent}.*.jsonl")):
             found += ids_in(path.read_bytes())
         return found
 
     def rows_in_head(self, agent: str = "nova", log: str = "episodes") -> list[str]:
         """The ids in an agent's segments as HEAD holds them, duplicates and all."""
-        folder = f"{self.prefix}.agents/org/{log}/{agent}/"
+        folder = f"{self.prefix}.agents/org/{log}/"
         told = self.git_bytes(
             "--literal-pathspecs", "ls-tree", "-r", "-z", "HEAD", "--", folder, code=None
         )
-        oids = [line.split()[2] for line in told.split(b"\0")[:-1] if line.endswith(b".jsonl")]
+        lines = [line for line in told.split(b"\0") if line.endswith(b".jsonl")]
+        oids = [line.split()[2] for line in lines if f".{agent}.".encode() in line]
         blobs = self.git_bytes("cat-file", "--batch", stdin=b"\n".join(oids)) if oids else b""
         return ids_in(blobs)
 

@@ -27,10 +27,10 @@ from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.ids import derived_id, random_id, random_row_id
 from orgvault.domain.instants import instant
 from orgvault.domain.org_compiler import compile_org, encode_compiled
-from orgvault.domain.reflection import Reflection, Result, Trigger, Verdict
-from orgvault.domain.wake import Outcome, Reason, Status, closed, opened, wakes
+from orgvault.domain.reflection import Reflection, Result, Verdict
+from orgvault.domain.wake import Outcome, Reason, Status, Trigger, closed, opened, wakes
 from orgvault.services.setting_up import ATTRIBUTES, IGNORED
-from orgvault.store.logs import encode
+from orgvault.store.logs import BY_AGENT, encode
 
 ORG = Path(__file__).parent.parent / "fixtures" / "vault" / ".agents" / "org"
 FIRST_DAY = datetime(2026, 10, 5, tzinfo=UTC)
@@ -240,7 +240,11 @@ def _save(written: Written, org: Path) -> None:
     for agent in WORK:
         shutil.rmtree(org / "memory" / agent, ignore_errors=True)
     for (log, agent), rows in written.rows.items():
-        _save_log(org / log / agent, agent, sorted(rows, key=lambda row: row[0]))
+        _save_log(
+            org / log / (agent if log in BY_AGENT else ""),
+            agent,
+            sorted(rows, key=lambda row: row[0]),
+        )
     for claim in written.active:
         _write(org / "memory" / claim.agent / "claims" / f"{claim.id}.yaml", write_claim(claim))
     for text, claim in written.closed:
@@ -268,7 +272,7 @@ def _save_log(folder: Path, agent: str, rows: list[tuple[str, str]]) -> None:
             month, content = at[:7], ""
         content += line + "\n"
         name = f"{month}-{number:04d}.{agent}"
-        tail = sha256(f"{folder.parent.name}/{name}".encode()).hexdigest()[:4]
+        tail = sha256(f"{folder.name}/{name}".encode()).hexdigest()[:4]
         _write(folder / f"{name}.{tail}.jsonl", content)
 
 

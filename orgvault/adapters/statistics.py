@@ -74,7 +74,7 @@ class Tables:
         self._execute(f"CREATE TABLE {table} (agent VARCHAR, {listed}, odd BOOLEAN, file UBIGINT)")
 
     def load(self, table: str, form: Form, paths: Sequence[str]) -> None:
-        """Add the lines of files to a table; a file's folder names the agent.
+        """Add the lines of files to a table; the second part of a file's name is the agent.
 
         Raises NotLoaded, with some of them loaded.
         """
@@ -186,7 +186,7 @@ SELECT agent, {listed}, CASE WHEN {" AND ".join(rules)} THEN false ELSE true END
 FROM (
   SELECT agent, filename, line, TRY(json_extract(line, [{paths}]))::VARCHAR[] AS value
   FROM (
-    SELECT string_split(filename, '/')[-2] AS agent, filename,
+    SELECT string_split(string_split(filename, '/')[-1], '.')[2] AS agent, filename,
       unnest(coalesce(string_split(TRY(decode(content)), chr(10)), [NULL])) AS line
     FROM read_blob($paths)
   ) WHERE line IS DISTINCT FROM ''

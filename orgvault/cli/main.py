@@ -20,8 +20,15 @@ _COMMANDS = {
     "reflect": (_WAKE, "reflect"),
     "memory": (_MEMORY, "memory"),
     "recall": ("orgvault.cli.recall", "recall"),
+    "import": ("orgvault.cli.importing", "import_"),
     "task": (_TASK, "task"),
 }
+
+
+def _version(context: click.Context, _: click.Parameter, value: object) -> None:
+    if value:
+        click.echo(f"orgvault {__version__}")
+        context.exit()
 
 
 @click.group(
@@ -32,11 +39,14 @@ _COMMANDS = {
             ["-C", "vault"], metavar="VAULT", envvar="ORGVAULT_VAULT",
             help="The vault, or a folder in it.  [default: the one around this folder]",
         ),
+        click.Option(
+            ["--version"], is_flag=True, expose_value=False, is_eager=True, callback=_version,
+            help="Show the version and exit.",
+        ),
         *shared(),
     ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip
-@click.version_option(__version__, prog_name="orgvault", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context, vault: str | None) -> None:
     """Persona memory for LLM agents, kept in your vault.

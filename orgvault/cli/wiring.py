@@ -2,22 +2,24 @@
 
 import os
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
 from orgvault import __version__
 from orgvault.adapters.clock import SystemClock, random_bytes
 from orgvault.cli import output
 from orgvault.cli.options import settings
 from orgvault.domain.access import Actor
-from orgvault.domain.reflection import Model
 from orgvault.domain.roster import Roster
-from orgvault.domain.transcript import Session
 from orgvault.errors import BadCallsPerDay, NotAllowed, OrgvaultError, UnknownActor
 from orgvault.services.desk import Desk
 from orgvault.services.reflecting import Means, Reflecting
 from orgvault.store.roster import load
 from orgvault.store.vault import Vault
+
+if TYPE_CHECKING:
+    from orgvault.domain.reflection import Model
+    from orgvault.domain.transcript import Session
 
 VERSION = __version__
 
@@ -69,7 +71,7 @@ def new_vault(path: str | None) -> tuple[Vault, SystemClock, bool]:
 def reflecting(at: Desk) -> Reflecting:
     """The reflection step, with this machine's models and transcript readers."""
     setting = os.environ.get("ORG_REFLECT_MODEL", "cheap")
-    return Reflecting(at, Means(setting, _calls_per_day(), _model, _read_session))
+    return Reflecting(at, Means(setting, _calls_per_day(), cache(_model), _read_session))
 
 
 def finish(at: Vault) -> None:
@@ -77,8 +79,8 @@ def finish(at: Vault) -> None:
     output.remarks(at.remarks)
     for planned in at.planned if not settings().json else ():
         output.show(None, planned)
-    for cache in _CACHES:
-        cache.save()
+    for one in _CACHES:
+        one.save()
 
 
 def _vault() -> Vault:
@@ -130,16 +132,15 @@ def _counter(private: str) -> Callable[[str], int]:
             from orgvault.adapters.tokens import TokenCounter
             from orgvault.store.token_cache import TokenCache
 
-            cache = TokenCache(private)
-            _CACHES.append(cache)
-            made.append(TokenCounter(cache).count)
+            counts = TokenCache(private)
+            _CACHES.append(counts)
+            made.append(TokenCounter(counts).count)
         return made[0](text)
 
     return count
 
 
-@lru_cache
-def _model(name: str) -> tuple[Model | None, str]:
+def _model(name: str) -> "tuple[Model | None, str]":
     from orgvault.adapters.models import find
 
     return find(name, os.environ)
@@ -152,7 +153,7 @@ def _calls_per_day() -> int:
     return int(given)
 
 
-def _read_session(path: str) -> tuple[Session, str]:
+def _read_session(path: str) -> "tuple[Session, str]":
     from orgvault.adapters.transcripts import read_session
 
     return read_session(path)
@@ -182,9 +183,11 @@ def _from_environment(at: Vault, roster: Roster) -> Actor:
     operator = os.environ.get("ORGVAULT_OPERATOR")
     if operator:
         return _named(operator, roster, people=True)
-    identity = at.repository.identity
-    for one in roster.operators:
-        if one.email and identity and one.email.casefold() == identity.email.casefold():
+    others = [one for one in roster.operators if one.email and one.name != roster.owner]
+    # Only when there is somebody else to be is git asked who this is.
+    identity = at.repository.identity if others else None
+    for one in others:
+        if identity and (one.email or "").casefold() == identity.email.casefold():
             return _named(one.name, roster, people=True)
     return Actor("owner", roster.owner)
 

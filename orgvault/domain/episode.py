@@ -91,8 +91,8 @@ def outcome(exit_code: int, posted: str | None, given: str | None, result: str) 
     told = posted or given
     if told:
         return Outcome(told)
-    lead = re.match(r"\s*(" + "|".join(REPORTED) + r")\s*:", result, re.IGNORECASE)
-    return Outcome(lead[1].lower()) if lead else Outcome.NO_REPORT
+    lead, _ = _led(result)
+    return Outcome(lead) if lead else Outcome.NO_REPORT
 
 
 def summary(reason: Reason, card: str | None, how: Outcome, turns: int | None, result: str) -> str:
@@ -120,7 +120,13 @@ def summary(reason: Reason, card: str | None, how: Outcome, turns: int | None, r
 
 def first_sentence(result: str) -> str:
     """The first sentence of a result, on one line, without a leading `done:` and its like."""
-    words = " ".join(result.split())
-    words = re.sub(r"^(?:" + "|".join(REPORTED) + r")\s*:\s*", "", words, flags=re.IGNORECASE)
+    words = " ".join(_led(result)[1].split())
     end = re.search(r"[.!?。！？](?=\s|$)|[。！？]", words)
     return words[: end.end()] if end else words
+
+
+def _led(result: str) -> tuple[str, str]:
+    """A leading `done:` and its like in small letters (or nothing), and what follows it."""
+    lead, colon, rest = result.partition(":")
+    word = lead.strip().lower()
+    return (word, rest) if colon and word in REPORTED else ("", result)

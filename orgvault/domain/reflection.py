@@ -9,18 +9,12 @@ from orgvault.domain.ids import AGENT_ID, CLAIM_ID, INSTANT, ROW_ID, RUN_ID, SHA
 from orgvault.domain.instants import normal
 from orgvault.domain.record import says
 from orgvault.domain.transcript import Session
+from orgvault.domain.wake import Trigger
 from orgvault.values import dataclass
 
 if TYPE_CHECKING:
     from orgvault.domain.excerpt import Excerpt
     from orgvault.domain.roster import Agent
-
-
-class Trigger(StrEnum):
-    """The two events that may reflect; `chat` and `mention` wakes reflect as `chat_end`."""
-
-    WAKE_DONE = "wake_done"
-    CHAT_END = "chat_end"
 
 
 class Result(StrEnum):

@@ -19,6 +19,13 @@ class Reason(StrEnum):
     MANUAL = "manual"
 
 
+class Trigger(StrEnum):
+    """The two events that may reflect; `chat` and `mention` wakes reflect as `chat_end`."""
+
+    WAKE_DONE = "wake_done"
+    CHAT_END = "chat_end"
+
+
 class Outcome(StrEnum):
     """How a run ended."""
 

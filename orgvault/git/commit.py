@@ -9,7 +9,7 @@ paths, and never undoes them.
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from orgvault.errors import GitFailed, InProgress, OrgvaultError
 from orgvault.git import refs
@@ -24,6 +24,7 @@ from orgvault.git.index import Index, held
 from orgvault.git.objects import FILE, FOLDER, Objects, Tree, TreeEntry
 from orgvault.git.refs import RefMove
 from orgvault.git.repository import Head, Identity, Repository
+from orgvault.values import dataclass
 
 SIGN_LIMIT_S = 5.0
 MESSAGE_WAIT_S = 0.2  # `git commit -m` writes its message too, for milliseconds
@@ -45,12 +46,12 @@ class Step:
     texts: Mapping[str, str | None] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Landed:
     """What was committed, oldest first (fewer than asked when HEAD already held the content)."""
 
-    commits: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
+    commits: Sequence[str]
+    remarks: Sequence[str]
 
 
 class Committer:

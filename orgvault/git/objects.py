@@ -7,11 +7,11 @@ Format: https://git-scm.com/docs/gitformat-pack (loose objects are zlib over
 import hashlib
 import os
 import zlib
-from dataclasses import dataclass
 
 from orgvault.git.faults import ObjectMissing
 from orgvault.git.repository import Popen, Repository
 from orgvault.posix import O_CLOEXEC, fsync_files, fsync_folders
+from orgvault.values import dataclass
 
 FILE = "100644"
 FOLDER = "40000"

@@ -9,13 +9,13 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 from orgvault.errors import ForeignRepository, GitFailed, NoRepository
 from orgvault.git.faults import InitFailed, TooSlow
 from orgvault.posix import age_s, end_group, named_by_a_process, owned_by_another
+from orgvault.values import dataclass
 
 # What a child of git may inherit of git's own variables: where its configuration is.
 _INHERITED = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM")

@@ -66,8 +66,8 @@ def _check_logs(desk: Desk, checked: Checked) -> None:
         for agent in logs.agents(log):
             checked.files += len(logs.segments(log, agent))
             if agent not in desk.roster.agents:
-                what, do = f"no agent `{agent}` is on the roster", "add it, or remove the folder"
-                checked.problems.append(Problem(f"{ORG}/{log}/{agent}", 0, what, do))
+                what, do = f"no agent `{agent}` is on the roster", "add it, or remove its rows"
+                checked.problems.append(Problem(f"{ORG}/{log}", 0, what, do))
             for line in logs.lines(log, agent, checked.problems):
                 if line.row.get("agent") != agent:
                     what = f"a row of {line.row.get('agent')} in the log of {agent}"

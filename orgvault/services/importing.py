@@ -7,6 +7,7 @@ first.  What sub-agents took belongs to the session that started them.
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from orgvault.adapters.transcripts import counting, stored
 from orgvault.adapters.transcripts.counting import Reading
 from orgvault.adapters.transcripts.counts import Counted, Fault, Message
 from orgvault.adapters.transcripts.gathered import StoredSession, gather
-from orgvault.adapters.transcripts.lines import total
+from orgvault.adapters.transcripts.lines import clean, total
 from orgvault.adapters.transcripts.stored import Glance
 from orgvault.domain import episode as episodes
 from orgvault.domain.episode import Episode, TranscriptFile
@@ -97,22 +98,24 @@ class Importing:
         """
         if not any(os.path.lexists(path) for path in paths):
             do = "name session files, or a folder of them"
-            raise BadFile(_shown(paths[0]), 0, "is not there", do)
+            raise BadFile(clean(paths[0]), 0, "is not there", do)
         sessions = self._recorded(self._sessions(self._glances(paths)))
-        new = [one.stored.order[0] for one in sessions if one.known_as is None]
-        earliest = min(new, default="")
-        for at, one in enumerate(sessions if new else ()):
+        wanted = [one.stored.order[0] for one in sessions if self._is_wanted(one)]
+        begun = min(wanted, default="~")  # after any time
+        for at, one in enumerate(sessions):
             self._progress("reading", at, len(sessions))
-            if one.known_as and one.stored.ended_at < earliest:
-                continue  # nothing new can repeat it: a copy keeps its times
-            self._take(one)
+            # A copy keeps its times: what ended before anything new began is repeated by nothing.
+            if self._is_wanted(one) or one.stored.ended_at >= begun:
+                self._take(one)
+            elif one.known_as is None:
+                self._skip(one.stored.files[-1].path, self._too_early())
             if len(self._made) >= BATCH_ROWS:
                 self._record()
         self._record()
         known = [one.known_as for one in sessions if one.known_as]
-        for other in sorted({one.agent for one in known} - {self._agent.id}):
-            count = sum(one.agent == other for one in known)
-            self._remarks.append(f"{count} of those already recorded are {other}'s")
+        for other, count in Counter(one.agent for one in known).items():
+            if other != self._agent.id:
+                self._remarks.append(f"{count} of those already recorded are {other}'s")
         return Imported(
             self._agent.id, self._client, tuple(self.imported), tuple(one.run for one in known),
             self._sub_agents, tuple(self._skipped), tuple(self._remarks),
@@ -145,14 +148,13 @@ class Importing:
             run = self._run_of(each)
             if run in runs:
                 self._skip(each.files[0].path, _SAYS_NOTHING_NEW)
-            else:
-                runs[run] = _Session(run, each)
+            runs.setdefault(run, _Session(run, each))
         return list(runs.values())
 
     def _run_of(self, session: StoredSession) -> str:
         """The run that a session is: its client and id, or what its file holds if it has none."""
         if session.name is None:
-            return f"{self._client}:file-{stored.fingerprint(session.files[0].path)[:32]}"
+            return f"{self._client}:file-{session.files[0].sha256[:32]}"
         run = f"{self._client}:{session.name}"
         return run if is_run_id(run) else f"{self._client}:{derived_id('s', session.name)}"
 
@@ -202,7 +204,7 @@ class Importing:
             if reading.skipped_lines and not reading.fault:
                 many = "" if reading.skipped_lines == 1 else "s"
                 what = f"{reading.skipped_lines} line{many} could not be read"
-                self._remarks.append(f"{_shown(one.path)}: {what}")
+                self._remarks.append(f"{clean(one.path)}: {what}")
         return read
 
     def _episode(
@@ -225,7 +227,7 @@ class Importing:
         finished = max(filter(None, (one.finished_at for one in counted)), default=None)
         finished = finished or glance.modified_at
         if finished < self._since:
-            return Fault("before_since", f"ended before {self._since}")
+            return self._too_early()
         taken = {one.id: one for one in _messages(helpers) if one.id not in self._seen} | own
         how = Outcome.ERROR if last.error else Outcome.NO_REPORT
         turns = len(main) if last.turns is None else last.turns
@@ -259,7 +261,11 @@ class Importing:
             finished_at=finished,
         )
 
-    # ── writing ─────────────────────────────────────────────────────────────────────────────
+    def _is_wanted(self, session: _Session) -> bool:
+        return session.known_as is None and session.stored.ended_at >= self._since
+
+    def _too_early(self) -> Fault:
+        return Fault("before_since", f"ended before {self._since}")
 
     def _record(self) -> None:
         """One commit of the episodes made since the last one."""
@@ -276,7 +282,7 @@ class Importing:
         self._made = []
 
     def _skip(self, path: str, fault: Fault) -> None:
-        self._skipped.append(Skipped(_shown(path), fault.reason, fault.why))
+        self._skipped.append(Skipped(clean(path), fault.reason, fault.why))
 
 
 _SAYS_NOTHING_NEW = Fault("repeats", "only repeats what other sessions hold")
@@ -291,8 +297,3 @@ def _started(main: Sequence[Message], counted: Sequence[Counted], *, copied: boo
     """When a session began: after what it copied, if it did."""
     times = [one.since for one in main] if copied else [one.started_at for one in counted]
     return min(filter(None, times), default=None)
-
-
-def _shown(path: str) -> str:
-    """A file's name as text; what its bytes do not say in UTF-8 is a question mark."""
-    return path.encode(errors="replace").decode()

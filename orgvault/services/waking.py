@@ -2,20 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from orgvault.domain import episode as episodes
 from orgvault.domain import wake as wakes
 from orgvault.domain.episode import Episode, TranscriptFile
 from orgvault.domain.ids import derived_id, is_run_id
-from orgvault.domain.reflection import Reflection, Run, Trigger
 from orgvault.domain.roster import Agent
 from orgvault.domain.transcript import Session
-from orgvault.domain.wake import Reason, Status, Wake, WakeEvent
+from orgvault.domain.wake import Reason, Status, Trigger, Wake, WakeEvent
 from orgvault.errors import BadRunId, MixedWakes, OrgvaultError, UnknownWake, WhoseRun
 from orgvault.services.desk import Desk, row, sound
 from orgvault.services.reflecting import Reflecting
 from orgvault.store.entry import Row
 from orgvault.values import dataclass
+
+if TYPE_CHECKING:
+    from orgvault.domain.reflection import Reflection
 
 SAME_WHEN_RETRIED = ("exit_code", "outcome", "cost_usd", "turns", "duration_s", "model", "card")
 
@@ -56,7 +59,7 @@ class Finished:
     episode: Episode | None
     new: bool
     closed: tuple[str, ...]
-    reflection: Reflection | None = None
+    reflection: "Reflection | None" = None
     remarks: list[str] = field(default_factory=list)
 
 
@@ -180,6 +183,8 @@ def record_run(
         reflecting.settle_put_off(agent, remarks)
         reflection = None
     else:
+        from orgvault.domain.reflection import Run
+
         reflection = reflecting.reflect(
             Run(agent, made, session, trigger), [*rows, row("episodes", made)], remarks
         )
@@ -229,6 +234,8 @@ def reflect(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished:
         return Finished(
             agent.id, told.run, episode, new=False, closed=(), reflection=None, remarks=remarks
         )
+    from orgvault.domain.reflection import Run
+
     reflection = reflecting.reflect(Run(agent, episode, session, trigger), [], remarks)
     return Finished(
         agent.id, told.run, episode, new=False, closed=(), reflection=reflection, remarks=remarks

@@ -6,11 +6,12 @@ committed, so that whoever finds one on disk can finish it.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from orgvault.domain.instants import moment
 from orgvault.store.faults import NoRow
+from orgvault.values import dataclass
 
 VERSION = 1
 SUBJECT_CHARS = 100

@@ -1,8 +1,9 @@
 """Reading the logs: segments of JSONL, with the rows that are acknowledged but not yet appended.
 
-A log of an agent is the folder `.agents/org/<log>/<agent>/` of segments named
-`<year>-<month>-<number>.<agent>.<four hex digits>.jsonl`.  The unique ending matters: git looks
-for deltas among files whose paths end alike, and would otherwise keep each version whole.
+A log is a folder `.agents/org/<log>/` (episodes and runs: one for each agent below it) of
+segments named `<year>-<month>-<number>.<agent>.<four hex digits>.jsonl`.  The unique ending
+matters: git looks for deltas among files whose paths end alike, and would otherwise keep each
+version whole.
 """
 
 import json
@@ -10,7 +11,6 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 from orgvault.domain import record
@@ -25,10 +25,13 @@ from orgvault.store.faults import (
     RowTooLong,
     Unreadable,
 )
+from orgvault.values import dataclass
 
 T = TypeVar("T")
 SEGMENT_BYTES = 64 * 1024
 SUFFIX = ".jsonl"
+# The logs that have a folder for each agent; the others are one folder of all agents' segments.
+BY_AGENT = frozenset({"episodes", "runs"})
 SPOOLED = "(spooled)"
 _NEWEST = 3  # segments that are always looked at
 _FEW = 16  # ids that are searched for one by one
@@ -56,12 +59,19 @@ class Logs:
     def agents(self, log: str) -> list[str]:
         """The agents that have rows in a log."""
         found = {row.agent for row in self._spooled() if row.log == log}
-        return sorted(found.union(_names(os.path.join(self._org, log))))
+        names = _names(os.path.join(self._org, log))
+        if log not in BY_AGENT:
+            names = [agent for name in names if (agent := agent_in(name))]
+        return sorted(found.union(names))
 
     def segments(self, log: str, agent: str) -> list[str]:
         """The paths of an agent's segments, oldest first."""
-        folder = os.path.join(self._org, log, agent)
-        return [os.path.join(folder, name) for name in _names(folder) if name.endswith(SUFFIX)]
+        folder = self.folder(log, agent)
+        return [os.path.join(folder, one) for one in _names(folder) if agent_in(one) == agent]
+
+    def folder(self, log: str, agent: str) -> str:
+        """Where an agent's segments stand."""
+        return os.path.join(self._org, log, *([agent] if log in BY_AGENT else []))
 
     def content(self, path: str) -> bytes:
         """A segment's bytes, read once for as long as it does not change."""
@@ -127,6 +137,14 @@ class Logs:
                     if one is not None:
                         return one
         return None
+
+    def mention(self, log: str, agent: str, word: str) -> bool:
+        """Whether a quoted word stands anywhere in an agent's rows; parses nothing."""
+        needle = f'"{word}"'
+        waiting = (row.line for row in self._spooled() if (row.log, row.agent) == (log, agent))
+        return any(needle in line for line in waiting) or any(
+            needle.encode() in self.content(path) for path in self.segments(log, agent)
+        )
 
     def ids(self, log: str, agent: str, wanted: set[str], since_ns: int = 0) -> dict[str, str]:
         """Which of the wanted row ids stand in the segments (not the spool), and in which.
@@ -253,6 +271,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> NoReturn:
     raise NotANumber(name)
+
+
+def agent_in(name: str) -> str:
+    """Whose segment a file is, by its name; empty when it is none."""
+    parts = name.split(".")
+    return parts[1] if name.endswith(SUFFIX) and len(parts) > len(("number", "suffix")) else ""
 
 
 def _names(folder: str) -> list[str]:

@@ -8,7 +8,6 @@ segment is begun.
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from orgvault.posix import O_CLOEXEC, fsync_files, fsync_folders
 from orgvault.store import files
@@ -16,6 +15,7 @@ from orgvault.store.entry import Row
 from orgvault.store.faults import ShortWrite, Unreadable
 from orgvault.store.logs import SEGMENT_BYTES, SUFFIX, Logs, parse
 from orgvault.store.place import Place
+from orgvault.values import dataclass
 
 _NAME = re.compile(r"(\d{4}-\d\d)-(\d+)\.[a-z0-9-]+\.[0-9a-f]{4}\.jsonl")
 TORN = ".torn-"
@@ -196,7 +196,7 @@ class Segments:
         self._unsynced.add(path)
 
     def _fresh(self, log: str, agent: str) -> str:
-        folder = os.path.join(self._place.org, log, agent)
+        folder = self._logs.folder(log, agent)
         self._place.check(self._relative(folder))
         current = self._open.get((log, agent))
         begun = [current[0]] if current else []

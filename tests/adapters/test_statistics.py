@@ -64,7 +64,7 @@ def believed(tables: Tables, folder: Path, *lines: str | bytes) -> list[bool]:
     """Whether each line of a segment is taken as it stands (blank ones are no rows)."""
     assert FORM is not None
     raw = [one.encode(errors="surrogatepass") if isinstance(one, str) else one for one in lines]
-    path = folder / "segment.jsonl"
+    path = folder / "segment.nova.jsonl"
     path.write_bytes(b"\n".join(raw) + b"\n")
     tables.load("episodes", FORM, [str(path)])
     odd = [one for (one,) in tables.ask("SELECT odd FROM episodes ORDER BY rowid")]
@@ -202,7 +202,7 @@ def test_what_is_believed_the_strict_reader_accepts(lines: list[str]) -> None:
         folder = org / "episodes" / "nova"
         folder.mkdir(parents=True)
         for one, good in zip(lines, believed(tables, folder, *lines), strict=True):
-            (folder / "segment.jsonl").write_text(one + "\n")
+            (folder / "segment.nova.jsonl").write_text(one + "\n")
             found = Logs(str(org), list).records(Episode, "episodes", "nova", [])
             assert found or not good, one
             if good:
@@ -223,7 +223,7 @@ def test_a_record_with_a_list_of_records_is_left_to_the_strict_reader() -> None:
 
 def test_values_arrive_as_they_stand(tables: Tables, folder: Path) -> None:
     assert FORM is not None
-    path = folder / "one.jsonl"
+    path = folder / "one.nova.jsonl"
     path.write_text(line(cost_usd=5e-05, summary='Say "ü"\n') + "\n" + line(turns=None, id="e-2"))
     tables.load("episodes", FORM, [str(path)])
     told = tables.ask(
@@ -247,8 +247,8 @@ def test_a_path_means_nothing_but_itself(tables: Tables, name: str) -> None:
     with folder_in_memory() as place:
         for each, row_id in ((name, "e-1"), ("aXb", "e-2"), ("abc", "e-3"), ("whatX", "e-4")):
             (place / each / "nova").mkdir(parents=True)
-            (place / each / "nova/s.jsonl").write_text(line(id=row_id) + "\n")
-        path = str(place / name / "nova/s.jsonl")
+            (place / each / "nova/s.nova.jsonl").write_text(line(id=row_id) + "\n")
+        path = str(place / name / "nova/s.nova.jsonl")
         tables.load("episodes", FORM, [path])
         told = tables.ask("SELECT agent, id, odd, file FROM episodes")
         files = tables.files([path])
@@ -258,8 +258,8 @@ def test_a_path_means_nothing_but_itself(tables: Tables, name: str) -> None:
 
 def test_a_file_that_went_away_has_no_rows(tables: Tables, folder: Path) -> None:
     assert FORM is not None
-    (folder / "here.jsonl").write_text(line() + "\n")
-    paths = [str(folder / "gone.jsonl"), str(folder / "here.jsonl")]
+    (folder / "here.nova.jsonl").write_text(line() + "\n")
+    paths = [str(folder / "gone.nova.jsonl"), str(folder / "here.nova.jsonl")]
     tables.load("episodes", FORM, paths)
     files = tables.files(paths)
     loaded = tables.loaded("episodes")
@@ -354,8 +354,8 @@ def test_the_zone_of_the_machine_does_not_matter(
     try:
         with Tables() as made:
             made.make("episodes", COLUMNS)
-            (folder / "zone.jsonl").write_text(line() + "\n")
-            made.load("episodes", FORM, [str(folder / "zone.jsonl")])
+            (folder / "zone.nova.jsonl").write_text(line() + "\n")
+            made.load("episodes", FORM, [str(folder / "zone.nova.jsonl")])
             since = "SELECT count(*) FROM episodes WHERE finished_at >= $since::TIMESTAMPTZ"
             at, later = "2026-11-20T09:14:03Z", "2026-11-20T09:14:04Z"
             told = [made.ask(since, since=one)[0][0] for one in (at, later)]

@@ -42,7 +42,7 @@ def at(provider: Provider) -> dict[str, str]:
 
 
 def test_a_model_learns_and_everything_is_in_the_log(remote: Harbor) -> None:
-    with serving("good", text=addition()) as provider:
+    with serving("given", text=addition()) as provider:
         done = remote.finish("nova", "run-1", "--transcript", BUILD, **at(provider))
     assert [c["text"] for c in remote.claims("nova") if c["text"] == LEARNED]
     (row,) = [r for r in remote.rows("reflections", "nova") if r["run"] == "run-1"]
@@ -68,14 +68,14 @@ def test_every_fault_leaves_the_episode_and_a_reason_and_can_be_tried_again(
     assert done["reflection"]["result"] in {"failed", "unreadable"}
     assert done["reflection"]["reason"]
     assert "sk-test" not in remote.git("log", "-p", "-3")
-    with serving("good", text=addition()) as provider:
+    with serving("given", text=addition()) as provider:
         again = remote.json("reflect", "nova", "--run", "run-1", **at(provider))
     assert again["reflection"]["result"] == "applied"
     assert [c["evidence"] for c in remote.claims("nova") if c["text"] == LEARNED] == [["run-1"]]
 
 
 def test_r6_an_unreadable_answer_gets_one_repair(remote: Harbor) -> None:
-    with serving("malformed", "good", text=addition()) as provider:
+    with serving("malformed", "given", text=addition()) as provider:
         done = remote.finish("nova", "run-1", "--transcript", BUILD, **at(provider))
         assert len(provider.asked) == 2
     assert (done["reflection"]["result"], done["reflection"]["calls"]) == ("applied", 2)
@@ -101,7 +101,7 @@ def test_r12_the_owner_edits_a_claim_while_the_model_thinks(remote: Harbor) -> N
     )  # fmt: skip
     by_hand = path.read_text("utf-8").replace("I lose a turn", "I lose an hour")
 
-    with serving("slow", text=answer) as provider:
+    with serving("thoughtful", text=answer) as provider:
 
         def edit() -> None:
             while not provider.asked:
@@ -127,7 +127,7 @@ def orgvault(harbor: Harbor, words: list[str], environment: dict[str, str]) -> i
 
 def test_r3_many_reflections_on_one_run_are_one_call(remote: Harbor) -> None:
     remote.finish("nova", "run-1", "--transcript", BUILD, ORG_REFLECT_MODEL="off")
-    with serving("good", text=addition()) as provider, ThreadPoolExecutor(8) as pool:
+    with serving("given", text=addition()) as provider, ThreadPoolExecutor(8) as pool:
         words = ["reflect", "nova", "--run", "run-1"]
         codes = list(pool.map(lambda _: orgvault(remote, words, at(provider)), range(24)))
         assert len(provider.asked) == 1
@@ -138,7 +138,7 @@ def test_r3_many_reflections_on_one_run_are_one_call(remote: Harbor) -> None:
 def test_the_days_cap_holds_across_processes(remote: Harbor) -> None:
     for number in range(12):
         remote.finish("nova", f"run-{number}", "--transcript", BUILD, ORG_REFLECT_MODEL="off")
-    with serving("good", text=NOTHING) as provider, ThreadPoolExecutor(6) as pool:
+    with serving("given", text=NOTHING) as provider, ThreadPoolExecutor(6) as pool:
         environment = {**at(provider), "ORG_REFLECT_MAX_PER_DAY": "5"}
 
         def reflect(number: int) -> int:
@@ -153,7 +153,7 @@ def test_the_days_cap_holds_across_processes(remote: Harbor) -> None:
 
 
 def test_a_lost_counter_is_counted_anew_from_the_log(remote: Harbor) -> None:
-    with serving("good", text=NOTHING) as provider:
+    with serving("given", text=NOTHING) as provider:
         for number in range(3):
             remote.finish("nova", f"run-{number}", "--transcript", BUILD, **at(provider))
         (remote.root / ".git/orgvault/calls.json").unlink()
@@ -166,13 +166,13 @@ def test_a_lost_counter_is_counted_anew_from_the_log(remote: Harbor) -> None:
 
 def test_a_dry_run_counts_its_call_and_writes_nothing_else(remote: Harbor) -> None:
     wake = remote.wake("nova")
-    head = remote.git("rev-parse", "HEAD")
-    with serving("good", text=addition()) as provider:
+    head, status = remote.git("rev-parse", "HEAD"), remote.git("status", "--porcelain")
+    with serving("given", text=addition()) as provider:
         words = ["wake-done", wake, "--run", "run-1", "--transcript", BUILD, "--dry-run"]
-        told = remote.run(*words, **at(provider))
+        told = remote.run(*words, code=0, **at(provider))
     assert LEARNED in told.out
     assert remote.git("rev-parse", "HEAD") == head
-    assert remote.git("status", "--porcelain") == ""
+    assert remote.git("status", "--porcelain") == status
     counter = json.loads((remote.root / ".git/orgvault/calls.json").read_text("utf-8"))
     assert counter["made"] == 1
 

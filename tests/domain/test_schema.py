@@ -19,9 +19,9 @@ from orgvault.domain.org import OrgFile
 from orgvault.domain.org_agents import CompiledOrg
 from orgvault.domain.org_compiler import compile_org
 from orgvault.domain.record import plain, read
-from orgvault.domain.reflection import Reflection, Result, Trigger, Verdict
+from orgvault.domain.reflection import Reflection, Result, Verdict
 from orgvault.domain.schema import json_schema
-from orgvault.domain.wake import Outcome, Reason, Status, WakeEvent
+from orgvault.domain.wake import Outcome, Reason, Status, Trigger, WakeEvent
 from orgvault.domain.yaml_tree import compose
 
 TOOL = Path(__file__).parent.parent.parent / "tools" / "schemas.py"

@@ -18,8 +18,9 @@ from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.ids import derived_id
 from orgvault.domain.problem import Problem
 from orgvault.domain.record import plain
-from orgvault.domain.reflection import Reflection, Result, Trigger
+from orgvault.domain.reflection import Reflection, Result
 from orgvault.domain.roster import Agent, Roster
+from orgvault.domain.wake import Trigger
 from orgvault.errors import NotAllowed, UnknownAgent
 from orgvault.services import measuring
 from orgvault.services.desk import Desk
@@ -60,7 +61,8 @@ class Place:
 
     def segment(self, *lines: str | bytes, log: str = "episodes", number: int = 1) -> str:
         """Write a segment of nova's; its path in the vault."""
-        path = f".agents/org/{log}/nova/{SEGMENT.format(number)}"
+        folder = f"{log}/nova" if log == "episodes" else log
+        path = f".agents/org/{folder}/{SEGMENT.format(number)}"
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         raw = [one if isinstance(one, bytes) else one.encode() for one in lines]
         (self.root / path).write_bytes(b"".join(one + b"\n" for one in raw))

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, BinaryIO
@@ -36,6 +37,7 @@ class Glance:
     `parents` are the sessions that a sub-agent may belong to, the likeliest first; a session of
     its own has none.  `modified_at` is the file's own time.  A `copied` one begins with what it
     says are another session's lines; one that was not `asked` for came along with another.
+    `sha256` is of the whole file, and only there when nothing else names its session.
     """
 
     path: str
@@ -48,6 +50,7 @@ class Glance:
     fault: Fault | None = None
     copied: bool = False
     asked: bool = True
+    sha256: str = ""
 
     @property
     def order(self) -> tuple[str, bool, str, str]:
@@ -75,12 +78,10 @@ def find(paths: Iterable[str]) -> dict[str, bool]:
             if real not in known:
                 known.add(real)
                 found[one] = True
-    for path in asked:
-        if not os.path.isdir(path):
-            for one in _kept_for(path):
-                if os.path.realpath(one) not in known:
-                    known.add(os.path.realpath(one))
-                    found[one] = False
+    for one in _kept_for([path for path in asked if not os.path.isdir(path)]):
+        if os.path.realpath(one) not in known:
+            known.add(os.path.realpath(one))
+            found[one] = False
     return found
 
 
@@ -92,16 +93,18 @@ def _below(folder: str) -> Iterator[str]:
                 yield os.path.join(place, name)
 
 
-def _kept_for(path: str) -> Iterator[str]:
-    folder, name = os.path.split(path)
-    yield from _below(os.path.join(folder, os.path.splitext(name)[0], SUB_AGENTS))
-    try:
-        beside = sorted(os.listdir(folder))
-    except OSError:
-        return
-    for other in beside:
-        if other.startswith("agent-") and other.endswith(SUFFIX):
-            yield os.path.join(folder, other)
+def _kept_for(paths: Sequence[str]) -> Iterator[str]:
+    """Where Claude Code keeps sub-agents' files: below a session's file, in older days beside."""
+    for path in paths:
+        yield from _below(os.path.join(os.path.splitext(path)[0], SUB_AGENTS))
+    for folder in dict.fromkeys(os.path.dirname(path) for path in paths):
+        try:
+            beside = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for name in beside:
+            if name.startswith("agent-") and name.endswith(SUFFIX):
+                yield os.path.join(folder, name)
 
 
 def glance(path: str, client: str) -> Glance:
@@ -116,13 +119,17 @@ def glance(path: str, client: str) -> Glance:
             blank = not file.read(_TAIL_BYTES).strip()
             head = list(_first(file))
             tail = list(_last(file, about.st_size))
+            known = any(map(KNOWS[client], (*head, *tail)))
+            modified = instant(datetime.fromtimestamp(about.st_mtime, UTC))
+            look = _claude_code if client == "claude-code" else _codex
+            found = look(path, modified, head, tail)
+            if known and found.session is None and not found.sub_agent:
+                found = replace(found, sha256=_fingerprint(file))
     except (OSError, ValueError) as failure:
         return Glance(path, fault=unreadable(failure))
-    if not any(map(KNOWS[client], (*head, *tail))):
+    if not known:
         return Glance(path, fault=EMPTY if blank else no_session(client, (*head, *tail)))
-    modified = instant(datetime.fromtimestamp(about.st_mtime, UTC))
-    look = _claude_code if client == "claude-code" else _codex
-    return look(path, modified, head, tail)
+    return found
 
 
 def no_session(client: str, values: Iterable[Mapping[str, Any]]) -> Fault:
@@ -138,12 +145,11 @@ def unreadable(failure: Exception) -> Fault:
     return Fault("unreadable", f"cannot be read ({why})")
 
 
-def fingerprint(path: str) -> str:
-    """The sha256 of a file.  Raises OSError."""
+def _fingerprint(file: BinaryIO) -> str:
     digest = sha256()
-    with open(path, "rb") as file:
-        while chunk := file.read(1024 * 1024):
-            digest.update(chunk)
+    file.seek(0)
+    while chunk := file.read(1024 * 1024):
+        digest.update(chunk)
     return digest.hexdigest()
 
 
