@@ -13,7 +13,8 @@ from orgvault.domain.access import Actor
 from orgvault.domain.roster import Roster
 from orgvault.errors import BadCallsPerDay, NotAllowed, OrgvaultError, UnknownActor
 from orgvault.services.desk import Desk
-from orgvault.services.reflecting import Means, Reflecting
+from orgvault.services.means import Means
+from orgvault.services.reflecting import Reflecting
 from orgvault.store.roster import load
 from orgvault.store.vault import Vault
 

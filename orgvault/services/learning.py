@@ -15,7 +15,7 @@ from orgvault.errors import OrgvaultError, VaultBusy
 from orgvault.services.asking import DEADLINE_S, Asking
 from orgvault.services.desk import Desk, row
 from orgvault.services.keeping import keep
-from orgvault.services.reflecting import PUT_OFF, Means
+from orgvault.services.means import PUT_OFF, Means
 from orgvault.store.calls import Calls
 from orgvault.store.claims import Claims
 from orgvault.store.entry import Message, Row

@@ -3,7 +3,7 @@
 The step itself is in `services/learning.py`, which a run that is only recorded need not load.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from orgvault.domain.episode import TranscriptFile
@@ -12,34 +12,12 @@ from orgvault.domain.transcript import EMPTY, Session
 from orgvault.domain.wake import Trigger
 from orgvault.errors import BadFile
 from orgvault.services.desk import Desk
+from orgvault.services.means import PUT_OFF, Means
 from orgvault.store.entry import Row
-from orgvault.values import dataclass
 
 if TYPE_CHECKING:
-    from orgvault.domain.reflection import Model, Reflection, Run
+    from orgvault.domain.reflection import Reflection, Run
     from orgvault.services.learning import Learning
-
-PUT_OFF = "repository_busy"  # domain.reflection.Result.REPOSITORY_BUSY as it is written
-
-
-@dataclass(frozen=True)
-class Means:
-    """What reflection needs of the outside world.
-
-    `setting` is ORG_REFLECT_MODEL, `calls_per_day` ORG_REFLECT_MAX_PER_DAY; `choose` gives the
-    model of a name, or None and why there is none; `read_session` reads a transcript with its
-    sha256, or raises BadFile.
-    """
-
-    setting: str
-    calls_per_day: int
-    choose: "Callable[[str], tuple[Model | None, str]]"
-    read_session: Callable[[str], tuple[Session, str]]
-
-    def model(self, agent: Agent) -> "tuple[Model | None, str]":
-        """The model that reflects on an agent's runs, or None and why there is none."""
-        name = agent.memory.reflect.model
-        return self.choose(self.setting if name == "cheap" else name)
 
 
 class Reflecting:
