@@ -3,11 +3,12 @@
 import json
 import sys
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import transaction
+from benchmarks import cold, stats, transaction
 from benchmarks.transaction import Figure
 
 HEAD = f"{'operation':<56} {'reference':>12} {'ours':>12} {'ratio':>8}  {'aim':<7} met"
@@ -31,7 +32,8 @@ def show(figures: Iterable[Figure]) -> list[dict[str, object]]:
 
 def main(words: list[str]) -> None:
     """Measure everything."""
-    rows = show(transaction.figures(quick="--quick" in words))
+    quick = "--quick" in words
+    rows = show(chain(*(part.figures(quick=quick) for part in (cold, transaction, stats))))
     for word in words:
         if not word.startswith("-"):
             Path(word).write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")

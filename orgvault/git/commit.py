@@ -179,7 +179,9 @@ class _Chain:
         parent = head.oid
         entries: dict[str, TreeEntry | None] = {}
         for step in steps:
-            wanted = {path: self._blob(content) for path, content in step.paths.items()}
+            wanted = {
+                path: self._blob(content, entries.get(path)) for path, content in step.paths.items()
+            }
             new_root = self._tree(root, _nested(wanted))
             if new_root is None or new_root == root:
                 continue
@@ -189,8 +191,13 @@ class _Chain:
             entries.update(wanted)
         return entries
 
-    def _blob(self, content: bytes | None) -> TreeEntry | None:
-        return None if content is None else TreeEntry(FILE, self._objects.write("blob", content))
+    def _blob(self, content: bytes | None, before: TreeEntry | None) -> TreeEntry | None:
+        """A file's entry; `before` is the one of an earlier step of the chain."""
+        if content is None:
+            return None
+        grown = before and content.startswith(self._objects.read(before.oid))
+        base = before.oid if before and grown else None
+        return TreeEntry(FILE, self._objects.write("blob", content, base))
 
     def _tree(self, oid: str | None, wanted: "Nested") -> str | None:
         """The tree with the wanted changes; None when nothing is left in it."""

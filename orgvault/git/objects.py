@@ -1,7 +1,7 @@
-"""Git objects: read from the loose files or from git, written loose and durable.
+"""Git objects: read from the loose files or from git, written durably, loose or as one pack.
 
-Format: https://git-scm.com/docs/gitformat-pack (loose objects are zlib over
-`<type> <size> NUL <content>`, named by the hash of that).
+Formats: https://git-scm.com/docs/gitformat-pack (loose objects are zlib over
+`<type> <size> NUL <content>`, named by the hash of that; a pack holds many).
 """
 
 import hashlib
@@ -9,12 +9,15 @@ import os
 import zlib
 
 from orgvault.git.faults import ObjectMissing
+from orgvault.git.pack import Pending, packed
 from orgvault.git.repository import Popen, Repository
 from orgvault.posix import O_CLOEXEC, fsync_files, fsync_folders
 from orgvault.values import dataclass
 
 FILE = "100644"
 FOLDER = "40000"
+# From so many objects on one pack is made of them instead of a file for each.
+PACKED_FROM = 200
 _HEADER_WORDS = 3  # name, kind, size
 
 
@@ -30,15 +33,13 @@ Tree = dict[bytes, TreeEntry]
 
 
 class Objects:
-    """The object store of a repository; `sync` makes what was written durable."""
+    """The object store of a repository; what is made is in it, durably, after `sync`."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._folder = os.path.join(repository.common_dir, "objects")
         self._reader: Popen | None = None
-        self._unsynced: list[tuple[str, str]] = []
-        self._new_folders: set[str] = set()
-        self._written: set[str] = set()
+        self._pending: dict[str, Pending] = {}
         self._trees: dict[str, Tree] = {}
 
     def close(self) -> None:
@@ -53,6 +54,8 @@ class Objects:
 
     def read(self, oid: str) -> bytes:
         """The content of an object; GitFailed when it is missing."""
+        if oid in self._pending:
+            return self._pending[oid].content
         try:
             with open(self._path(oid), "rb") as file:
                 return zlib.decompress(file.read()).partition(b"\0")[2]
@@ -80,27 +83,14 @@ class Objects:
             found = self.tree(found.oid).get(name)
         return found
 
-    def write(self, kind: str, content: bytes) -> str:
-        """Write an object and return its name; it is durable after `sync`."""
+    def write(self, kind: str, content: bytes, grown_from: str | None = None) -> str:
+        """Make an object and return its name; it is in the repository after `sync`.
+
+        `grown_from` names a blob whose content this one begins with, if there is one.
+        """
         oid = self.hash(kind, content)
-        path = self._path(oid)
-        if oid in self._written or _freshened(path):
-            return oid
-        folder = os.path.dirname(path)
-        if not os.path.isdir(folder):
-            self._make_folder(folder)
-        # git sweeps up leftovers with this prefix (`git prune`, `git gc`).
-        scratch = os.path.join(folder, f"tmp_obj_{os.urandom(8).hex()}")
-        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_CLOEXEC, 0o444)
-        try:
-            _write_all(descriptor, zlib.compress(_framed(kind, content), 1))
-        except OSError:
-            os.unlink(scratch)
-            raise
-        finally:
-            os.close(descriptor)
-        self._unsynced.append((scratch, path))
-        self._written.add(oid)
+        if oid not in self._pending and not _freshened(self._path(oid)):
+            self._pending[oid] = Pending(kind, content, grown_from)
         return oid
 
     def write_tree(self, entries: Tree) -> str:
@@ -115,20 +105,43 @@ class Objects:
         return oid
 
     def sync(self) -> None:
-        """Give all written objects their names, durably."""
-        fsync_files([scratch for scratch, _ in self._unsynced])
-        for scratch, path in self._unsynced:
+        """Put all objects made into the repository, durably."""
+        if len(self._pending) < PACKED_FROM:
+            self._write_loose()
+        else:
+            self._write_pack()
+        self._pending.clear()
+
+    def _write_loose(self) -> None:
+        """One file for each object, as git does for a commit."""
+        names: list[tuple[str, str]] = []
+        folders: set[str] = set()
+        for oid, (kind, content, _) in self._pending.items():
+            path = self._path(oid)
+            folder = os.path.dirname(path)
+            if not os.path.isdir(folder):
+                self._make_folder(folder)
+                folders.add(self._folder)
+            # git sweeps up leftovers with this prefix (`git prune`, `git gc`).
+            scratch = os.path.join(folder, f"tmp_obj_{os.urandom(8).hex()}")
+            names.append((scratch, path))
+            folders.add(folder)
+            _write_file(scratch, zlib.compress(_framed(kind, content), 1))
+        fsync_files([scratch for scratch, _ in names])
+        for scratch, path in names:
             os.replace(scratch, path)
-        folders = {os.path.dirname(path) for _, path in self._unsynced}
-        fsync_folders(sorted(folders | self._new_folders))
-        self._unsynced.clear()
-        self._new_folders.clear()
+        fsync_folders(sorted(folders))
+
+    def _write_pack(self) -> None:
+        """One pack for all: a backlog of a thousand writes has seven thousand objects."""
+        pack = packed(self._pending, self._repository.object_format)
+        self._repository.git("-c", "core.fsync=committed", "index-pack", "--stdin", stdin=pack)
+        fsync_folders([os.path.join(self._folder, "pack"), self._folder])
 
     def _make_folder(self, folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
         # As git does in a repository that several users share.
         os.chmod(folder, os.stat(self._folder).st_mode & 0o7777)
-        self._new_folders.add(self._folder)
 
     def _path(self, oid: str) -> str:
         return os.path.join(self._folder, oid[:2], oid[2:])
@@ -179,6 +192,13 @@ def _parse_tree(content: bytes, size: int) -> Tree:
     return found
 
 
-def _write_all(descriptor: int, content: bytes) -> None:
-    while content:
-        content = content[os.write(descriptor, content) :]
+def _write_file(path: str, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_CLOEXEC, 0o444)
+    try:
+        while content:
+            content = content[os.write(descriptor, content) :]
+    except OSError:
+        os.unlink(path)
+        raise
+    finally:
+        os.close(descriptor)

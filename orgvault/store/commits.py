@@ -22,6 +22,8 @@ from orgvault.store.spool import Spool, written_ns
 
 NOBODY = Identity("orgvault", "orgvault@localhost.invalid")
 _TRIES = 3
+# Entries committed under one index refresh: bounds the memory that a large backlog takes.
+_BATCH = 250
 # A row is appended after it was spooled, by clocks that may be this much apart.
 _CLOCK_NS = 60 * 10**9
 
@@ -104,9 +106,12 @@ class Commits:
     # ── rows ────────────────────────────────────────────────────────────────────────────────
 
     def _drain(self, entries: Mapping[str, Entry]) -> None:
-        """Commit spooled entries, all in one go; if one cannot be, each by itself."""
-        if not entries:
-            return
+        """Commit spooled entries, many in one go; if one cannot be, each by itself."""
+        names = list(entries)
+        for first in range(0, len(names), _BATCH):
+            self._drain_batch({name: entries[name] for name in names[first : first + _BATCH]})
+
+    def _drain_batch(self, entries: Mapping[str, Entry]) -> None:
         try:
             self._commit(list(entries.values()), min(map(written_ns, entries)))
             self._spool.drop(entries)
@@ -115,7 +120,7 @@ class Commits:
                 self._remark(f"recorded, to be committed later: {failure}")
                 return
             for name, entry in entries.items():
-                self._drain({name: entry})
+                self._drain_batch({name: entry})
 
     def _commit(self, entries: Sequence[Entry], since_ns: int) -> None:
         """Append the rows of entries and commit each entry; taken back when it fails."""

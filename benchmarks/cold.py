@@ -1,0 +1,166 @@
+"""How fast a cold command is, and how its cost grows with the vault and with the history."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.transaction import EPISODE, Figure, fill, seconds, vault_of
+from orgvault.domain.episode import Episode
+from orgvault.store.vault import Vault
+from tests.vaults import Home
+
+ORGVAULT = str(Path(sys.executable).parent / "orgvault")
+CLICK = (sys.executable, "-c", "import click")
+TURNS = 21
+
+
+def environment() -> dict[str, str]:
+    """A person's environment: modules are compiled once, and no model is asked."""
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "ORG_REFLECT_MODEL": "off"}
+
+
+def command(home: Home, *words: str) -> None:
+    """Run a command in a vault, as a person's shell does."""
+    subprocess.run(words, cwd=home.root, env=environment(), check=True, stdout=subprocess.DEVNULL)
+
+
+def wake_done(home: Home) -> None:
+    """Record one finished run."""
+    run = f"run-{time.time_ns()}"
+    command(
+        home, ORGVAULT, "wake-done", "x", "--agent", "nova", "--run", run, "--result", "done: x"
+    )
+
+
+def set_up(home: Home) -> None:
+    """Make a vault of ours of it."""
+    command(home, ORGVAULT, "init", "--agent", "nova")
+    wake_done(home)
+
+
+def against_click() -> Figure:
+    """A cold `wake-done` without reflection, the whole process, against importing click."""
+    ours, theirs = [], []
+    with vault_of(100) as home:
+        set_up(home)
+        for _ in range(TURNS):
+            theirs.append(seconds(lambda: command(home, *CLICK)))
+            ours.append(seconds(lambda: wake_done(home)))
+    return Figure(
+        "cold wake-done, small vault, against `import click`", median(theirs), median(ours), 1.8
+    )
+
+
+def in_larger_vaults() -> Iterator[Figure]:
+    """The same command in larger vaults against one of 1,000 files, in turns."""
+    for files, aim in ((10_000, 1.3), (50_000, 2.0)):
+        with vault_of(1_000) as small, vault_of(files) as large:
+            set_up(small)
+            set_up(large)
+            times: dict[str, list[float]] = {"small": [], "large": []}
+            for _ in range(TURNS):
+                for name, home in (("small", small), ("large", large)):
+                    times[name].append(seconds(lambda at=home: wake_done(at)))  # type: ignore[misc]
+        name = f"cold wake-done, {files:,} files against 1,000"
+        yield Figure(name, median(times["small"]), median(times["large"]), aim)
+
+
+def with_a_long_history() -> Figure:
+    """The same command as an agent's row 10,000 against its row 100, in turns."""
+    with vault_of(100) as few, vault_of(100) as many:
+        times: dict[str, list[float]] = {"few": [], "many": []}
+        for home, rows in ((few, 100), (many, 10_000)):
+            set_up(home)
+            fill(home, rows, ("nova",))
+        for _ in range(TURNS):
+            for name, home in (("few", few), ("many", many)):
+                times[name].append(seconds(lambda at=home: wake_done(at)))  # type: ignore[misc]
+    return Figure(
+        "cold wake-done, row 10,000 against row 100",
+        median(times["few"]),
+        median(times["many"]),
+        1.2,
+    )
+
+
+def is_this_run_recorded() -> Figure:
+    """Looking for a run that is not there, in 35 MB of episodes, against reading them."""
+    with vault_of(0) as home:
+        folder = home.root / ".agents/org/episodes/nova"
+        folder.mkdir(parents=True)
+        line = '{"v":1,"id":"e-%d","run":"run-%d","summary":"' + "x" * EPISODE + '"}\n'
+        number = 0
+        for segment in range(550):
+            rows = "".join(line % (number + n, number + n) for n in range(200))
+            number += 200
+            (folder / f"2026-11-{segment:04d}.nova.{segment:04x}.jsonl").write_text(rows)
+        paths = sorted(folder.iterdir())
+        ours, theirs = [], []
+        for _ in range(9):
+            theirs.append(seconds(lambda: [path.read_bytes() for path in paths]))
+            logs = Vault(str(home.root)).logs
+            ours.append(
+                seconds(lambda at=logs: at.find(Episode, "episodes", "nova", "run", ["run-20261130-7f3k2q9d"]))
+            )  # type: ignore[misc]
+        size = sum(path.stat().st_size for path in paths) / 1e6
+    return Figure(
+        f"is this run recorded? {size:.0f} MB, against reading", median(theirs), median(ours), 1.5
+    )
+
+
+def eight_at_once(each: int = 25) -> Figure:
+    """Eight processes that write at once, against eight that take `flock` and commit with git."""
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from tests.vaults import *; "
+        "from orgvault.store.vault import Vault; v = Vault('.'); "
+        "[v.record(message('wake(nova): x'), NOVA, [row('nova', f'{sys.argv[2]}-{n}', size=260)], AT) "
+        "for n in range(int(sys.argv[3]))]"
+    )
+    plain = (
+        'for n in $(seq "$2"); do echo "{$1-$n}" >> "log-$1.jsonl"; '
+        'flock .git/bench git commit -q -m x --only -- "log-$1.jsonl" || exit 1; done'
+    )
+    root = str(Path(__file__).parent.parent)
+    with vault_of(10_000) as home, ThreadPoolExecutor(8) as pool:
+        for number in range(8):
+            home.write(f"log-{number}.jsonl", "")
+        home.git("add", "-f", *[f"log-{number}.jsonl" for number in range(8)])
+        home.git(
+            "commit", "-q", "-m", "logs", "--only", "--", *[f"log-{n}.jsonl" for n in range(8)]
+        )
+
+        def one(words: list[str]) -> None:
+            command(home, *words)
+
+        theirs = seconds(
+            lambda: list(
+                pool.map(one, [["bash", "-c", plain, "-", str(n), str(each)] for n in range(8)])
+            )
+        )
+        ours = seconds(
+            lambda: list(
+                pool.map(
+                    one, [[sys.executable, "-c", script, root, str(n), str(each)] for n in range(8)]
+                )
+            )
+        )
+        assert len(set(home.rows_in_head())) == 8 * each  # noqa: S101 - a figure for lost rows is worthless
+    return Figure(f"8 processes x {each} writes, 10,000 files", theirs, ours, 2.5, at_least=True)
+
+
+def figures(*, quick: bool = False) -> Iterator[Figure]:
+    """All figures of cold commands; `quick` leaves out what takes minutes."""
+    yield against_click()
+    yield is_this_run_recorded()
+    yield eight_at_once(10 if quick else 100)
+    if not quick:
+        yield from in_larger_vaults()
+        yield with_a_long_history()
