@@ -1,6 +1,7 @@
 """The composition root: stores, adapters and the acting person or agent, joined for a command."""
 
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
@@ -82,6 +83,8 @@ def finish(at: Vault) -> None:
         output.show(None, planned)
     for one in _CACHES:
         one.save()
+    sys.stdout.flush()  # the answer is out; what follows may take a second
+    at.tidy()
 
 
 def _vault() -> Vault:

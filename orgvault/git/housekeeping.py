@@ -11,13 +11,18 @@ _DUE = 30  # about 7,700 objects, a thousand commits
 _LIMIT_S = 60.0
 
 
+def due(repository: Repository, stamp: str) -> bool:
+    """Whether enough loose objects have gathered since the last time; asks the disk, not git."""
+    return _loose(repository) - _left(stamp) >= _DUE
+
+
 def repack(repository: Repository, stamp: str) -> bool:
     """Pack the loose objects if enough have gathered since the last time; whether it did.
 
     `stamp` is a file that remembers how many were left.  Not `git gc`, which packs the person's
     attachments anew as well and takes minutes.
     """
-    if _loose(repository) - _left(stamp) < _DUE:
+    if not due(repository, stamp):
         return False
     try:
         repository.git("repack", "-d", "-l", "-q", limit_s=_LIMIT_S)

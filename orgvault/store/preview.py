@@ -31,6 +31,10 @@ class Preview(Vault):
     def settle(self) -> None:
         """Leave everything as it is."""
 
+    def tidy(self) -> bool:
+        """Leave everything as it is."""
+        return False
+
     def _plan(self, message: Message, rows: Sequence[Row], diffs: Sequence[str]) -> None:
         shown = [f"  + {row.log}/{row.agent}: {row.line}" for row in rows]
         self.planned.append("\n".join([f"would commit: {message.subject}", *shown, *diffs]))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from orgvault import posix
 from orgvault.errors import Detached, NoVault, OrgvaultError, VaultBusy
-from orgvault.git.housekeeping import repack
+from orgvault.git.housekeeping import due, repack
 from orgvault.git.repository import Identity
 from orgvault.store import files
 from orgvault.store.change import Change
@@ -150,11 +150,17 @@ class Vault:
 
         Takes up to a second, without the vault's lock: for after the answer is out.
         """
-        lock = self._take_lock("tidy.lock", 0)
+        stamp = os.path.join(self.private, "packed")
+        if not due(self.repository, stamp):
+            return False
+        try:
+            lock = self._take_lock("tidy.lock", 0)
+        except OSError:
+            return False  # a vault that cannot be written to is tidied elsewhere
         if lock is None:
             return False
         try:
-            return repack(self.repository, os.path.join(self.private, "packed"))
+            return repack(self.repository, stamp)
         finally:
             posix.free_lock(lock)
 
