@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -19,6 +20,7 @@ from tests.vaults import Home
 ORGVAULT = str(Path(sys.executable).parent / "orgvault")
 CLICK = (sys.executable, "-c", "import click")
 TURNS = 21
+RUN = "run-20261130-7f3k2q9d"
 
 
 def environment() -> dict[str, str]:
@@ -68,7 +70,7 @@ def in_larger_vaults() -> Iterator[Figure]:
             times: dict[str, list[float]] = {"small": [], "large": []}
             for _ in range(TURNS):
                 for name, home in (("small", small), ("large", large)):
-                    times[name].append(seconds(lambda at=home: wake_done(at)))  # type: ignore[misc]
+                    times[name].append(seconds(partial(wake_done, home)))
         name = f"cold wake-done, {files:,} files against 1,000"
         yield Figure(name, median(times["small"]), median(times["large"]), aim)
 
@@ -82,7 +84,7 @@ def with_a_long_history() -> Figure:
             fill(home, rows, ("nova",))
         for _ in range(TURNS):
             for name, home in (("few", few), ("many", many)):
-                times[name].append(seconds(lambda at=home: wake_done(at)))  # type: ignore[misc]
+                times[name].append(seconds(partial(wake_done, home)))
     return Figure(
         "cold wake-done, row 10,000 against row 100",
         median(times["few"]),
@@ -107,9 +109,7 @@ def is_this_run_recorded() -> Figure:
         for _ in range(9):
             theirs.append(seconds(lambda: [path.read_bytes() for path in paths]))
             logs = Vault(str(home.root)).logs
-            ours.append(
-                seconds(lambda at=logs: at.find(Episode, "episodes", "nova", "run", ["run-20261130-7f3k2q9d"]))
-            )  # type: ignore[misc]
+            ours.append(seconds(partial(logs.find, Episode, "episodes", "nova", "run", [RUN])))
         size = sum(path.stat().st_size for path in paths) / 1e6
     return Figure(
         f"is this run recorded? {size:.0f} MB, against reading", median(theirs), median(ours), 1.5
@@ -121,8 +121,8 @@ def eight_at_once(each: int = 25) -> Figure:
     script = (
         "import sys; sys.path.insert(0, sys.argv[1]); from tests.vaults import *; "
         "from orgvault.store.vault import Vault; v = Vault('.'); "
-        "[v.record(message('wake(nova): x'), NOVA, [row('nova', f'{sys.argv[2]}-{n}', size=260)], AT) "
-        "for n in range(int(sys.argv[3]))]"
+        "rows = ([row('nova', f'{sys.argv[2]}-{n}', size=260)] for n in range(int(sys.argv[3]))); "
+        "[v.record(message('wake(nova): x'), NOVA, one, AT) for one in rows]"
     )
     plain = (
         'for n in $(seq "$2"); do echo "{$1-$n}" >> "log-$1.jsonl"; '

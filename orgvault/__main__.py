@@ -1,5 +1,6 @@
 """The program `orgvault`, and `python -m orgvault`."""
 
+import contextlib
 import gc
 import os
 import sys
@@ -12,16 +13,17 @@ def run() -> None:
     taking them apart again at its end, would be a sixth of that.  Nothing of ours waits for the
     interpreter's end; what is written is written.
     """
+    # A shell can close them (`>&-`); nobody then reads what is said.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123
     gc.disable()
     from orgvault.cli.main import main
 
     gc.enable()
     code = main()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (BrokenPipeError, ValueError):
-        code = code or 0  # the reader went away: it has what it wanted
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # the reader went away
+            stream.flush()
     os._exit(code)
 
 

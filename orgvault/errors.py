@@ -191,6 +191,13 @@ class UnknownRevision(OrgvaultError):
         super().__init__(f"no commit `{given}`: give a revision, or a date like 2026-11-20")
 
 
+class NothingBefore(OrgvaultError):
+    """The history begins later."""
+
+    def __init__(self, moment: str) -> None:
+        super().__init__(f"no commit is as old as {moment}: give a later date, or a revision")
+
+
 class AmbiguousClaim(OrgvaultError):
     """A shortened id fits several claims."""
 
@@ -266,6 +273,28 @@ class WhoseRun(OrgvaultError):
 
     def __init__(self) -> None:
         super().__init__("it is not clear whose run this is: name the agent with --agent")
+
+
+class NoWake(OrgvaultError):
+    """`wake-done` was given no wake (an empty variable, often)."""
+
+    exit_code = 2
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no wake was given: name the wakes that the run closes, or record a run that had none "
+            "with `orgvault reflect AGENT --run R`"
+        )
+
+
+class InsideVault(OrgvaultError):
+    """A new vault would stand inside one."""
+
+    def __init__(self, place: str, around: str) -> None:
+        super().__init__(
+            f"{place} is inside the vault {around}: go there, or, for a vault of its own, name "
+            f"the folder: `orgvault init {place}`"
+        )
 
 
 class MixedWakes(OrgvaultError):
@@ -349,7 +378,7 @@ class Detached(VaultBusy):
     def __init__(self) -> None:
         super().__init__(
             "HEAD is detached",
-            "check out a branch (`git switch main`), or point ORGVAULT_VAULT at the working "
+            "check out a branch (`git branch` lists them), or point ORGVAULT_VAULT at the working "
             "tree that has one",
         )
 

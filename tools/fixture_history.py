@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from orgvault import __version__
+from orgvault.adapters.packaged import schema
 from orgvault.adapters.tokens import TokenCounter
 from orgvault.domain import claim as claims
 from orgvault.domain import episode as episodes
@@ -252,6 +253,7 @@ def _save(written: Written, org: Path) -> None:
         _write(path, close_claim_text(text, claim))
     _write(org / ".gitattributes", ATTRIBUTES)
     _write(org / ".gitignore", IGNORED)
+    _write(org / "org.schema.json", schema("org"))
     compiled, problems = compile_org((org / "org.yaml").read_bytes().decode(), __version__)
     if compiled is None:
         sys.exit("\n".join(map(str, problems)))

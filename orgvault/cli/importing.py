@@ -98,16 +98,15 @@ def _import(client: str, paths: tuple[str, ...], agent: str, since: str) -> None
         raise
     finally:
         bar.close()
-    output.show(done, describe(done, dry_run=settings().dry_run))
+    output.show(done, describe(done))
     output.remarks([f"{s.path}: {s.why}" for s in done.skipped if s.reason != "before_since"])
     output.remarks(done.remarks)
     wiring.finish(desk.vault)
 
 
-def describe(done: Imported, *, dry_run: bool = False) -> str:
+def describe(done: Imported) -> str:
     """What an import did, in a line or a few."""
-    verb = "would import" if dry_run else "imported"
-    lines = [f"{verb} {_count(len(done.imported), 'session')} of {done.client} for {done.agent}"]
+    lines = [f"imported {_count(len(done.imported), 'session')} of {done.client} for {done.agent}"]
     if done.sub_agents:
         lines.append(f"  with {_count(done.sub_agents, 'file')} of their sub-agents")
     if done.already_recorded:

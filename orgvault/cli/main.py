@@ -70,9 +70,11 @@ def main(args: list[str] | None = None) -> int:
         click.echo("orgvault: interrupted", err=True)
         return 130
     except BrokenPipeError:
-        # The reader (`| head`) went away; what it did not want is not a failure.
-        sys.stderr.close()
-        return 0
+        return 0  # the reader (`| head`) went away; what it did not want is not a failure
+    except OSError as failure:
+        what = failure.filename or "the output, or the current folder"
+        click.echo(f"orgvault: {what}: {failure.strerror or failure}", err=True)
+        return 1
     except Exception as bug:  # noqa: BLE001 - the last resort: say where it was written down
         from orgvault.cli.bug import write_down
 

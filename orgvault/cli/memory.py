@@ -1,5 +1,7 @@
 """`memory AGENT` and its verbs: what an agent has learned, and correcting it."""
 
+from itertools import pairwise
+
 import click
 
 from orgvault.cli import output, wiring
@@ -17,10 +19,17 @@ class _Memory(Lazy):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb that is meant."""
-        if args and args[0] not in self.list_commands(ctx):
+        """The verb that is meant: with a second word it is a verb, and maybe mistyped."""
+        words = [one for one in args if not one.startswith("-")]
+        if args and args[0] not in self.list_commands(ctx) and not _another(args, words):
             return "show", self.get_command(ctx, "show"), args
         return super().resolve_command(ctx, args)
+
+
+def _another(args: list[str], words: list[str]) -> bool:
+    """Whether a second word follows that is not the value of `--at` or `--as`."""
+    values = {after for option, after in pairwise(args) if option in {"--at", "--as"}}
+    return len([one for one in words if one not in values]) > 1
 
 
 class _Line(Command):

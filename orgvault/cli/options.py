@@ -1,7 +1,7 @@
 """What every command takes beside its own options, and how a group finds its commands."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
@@ -98,3 +98,22 @@ class Lazy(click.Group):
         module, attribute = self._lazy[cmd_name]
         found: click.Command = getattr(importlib.import_module(module), attribute)
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; one that is mistyped is answered with what is near."""
+        if args and args[0] not in self._lazy and not args[0].startswith("-"):
+            raise UnknownCommand(ctx.command_path, args[0], tuple(self._lazy))
+        return super().resolve_command(ctx, args)
+
+
+class UnknownCommand(click.UsageError):
+    """No command of that name."""
+
+    def __init__(self, path: str, given: str, known: Sequence[str]) -> None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(given.replace("_", "-"), known, n=1, cutoff=0.5)
+        hint = f"did you mean `{path} {near[0]}`?" if near else f"`{path} --help` lists them."
+        super().__init__(f"no command `{path} {given}`: {hint}")

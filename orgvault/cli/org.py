@@ -9,11 +9,15 @@ from orgvault.services import checking, compiling, overview, setting_up
 
 @click.command(cls=Command, example="orgvault init ~/notes")
 @click.argument("path", required=False)
-@click.option("--agent", default="ada", show_default=True, help="Id of the first agent.")
+@click.option(
+    "--agent", default=setting_up.DEFAULT_AGENT, show_default=True, help="Id of the first agent."
+)
 def init(path: str | None, agent: str) -> None:
     """Make PATH (default: this folder) a vault; write only what is missing."""
     vault, clock, made = wiring.new_vault(path)
-    done = setting_up.init(vault, clock, wiring.VERSION, agent, made=made)
+    done = setting_up.init(
+        vault, clock, wiring.VERSION, agent, schema=wiring.org_schema(), made=made
+    )
     lines = [f"{done.root} is a vault."]
     lines += ["made a git repository"] if done.repository_made else []
     lines += [f"wrote {one}" for one in done.written]
@@ -38,6 +42,8 @@ def compile_(*, only_check: bool) -> None:
     done = work(desk)
     state = "compiled" if done.changed else "up to date"
     output.show(done, f"{done.path}: {state} ({', '.join(done.agents) or 'no agents'})")
+    if done.source_uncommitted:
+        output.remark("org.yaml itself is yours to commit: `git commit .agents/org/org.yaml`")
     wiring.finish(desk.vault)
 
 

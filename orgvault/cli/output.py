@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from os import environ, get_terminal_size
 from typing import Any
 
 import click
@@ -10,13 +11,20 @@ import click
 from orgvault.cli.options import settings
 from orgvault.domain.record import plain
 
+_UNBOUNDED = 400  # columns of a table that a program reads
+_GAP = 2  # between columns
+_FOLDED = 24  # what the last column needs to be read
+
 
 def show(result: object, text: str) -> None:
     """Print a command's result: its text, or with `--json` the object."""
     if settings().json:
-        click.echo(json.dumps(plain(result), ensure_ascii=False, indent=2))
+        shown = plain(result)
+        if settings().dry_run and isinstance(shown, dict):
+            shown["dry_run"] = True
+        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
     elif text:
-        click.echo(text)
+        click.echo(f"(dry run) {text}" if settings().dry_run and result is not None else text)
 
 
 def remark(text: str) -> None:
@@ -32,23 +40,45 @@ def remarks(texts: Sequence[object]) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str) -> str:
-    """Rows under their column names, aligned; plain where stdout is not a terminal."""
+    """Rows under their column names, aligned; plain where stdout is not a terminal.
+
+    Only the last column is folded: an id or a time that is cut cannot be copied.  Where the
+    terminal is too narrow for that, each row stands as a few lines of its own.
+    """
     if not rows:
         return empty
+    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        return _drawn(columns, cells, _UNBOUNDED)
+    width = get_terminal_size().columns
+    fixed = [max(map(len, column)) for column in zip(columns, *cells, strict=True)][:-1]
+    if sum(fixed) + _GAP * len(fixed) + _FOLDED > width:
+        return "\n\n".join(_stacked(columns, row) for row in cells)
+    return _drawn(columns, cells, width)
+
+
+def _drawn(columns: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> str:
     from io import StringIO
 
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    terminal = sys.stdout.isatty() and not settings().no_color
-    shown = Table(box=None, pad_edge=False, header_style="bold" if terminal else "")
-    for column in columns:
-        shown.add_column(column, overflow="fold")
-    for cells in rows:
-        shown.add_row(*(Text("" if cell is None else str(cell)) for cell in cells))
+    plain_text = settings().no_color or "NO_COLOR" in environ or not sys.stdout.isatty()
+    shown = Table(box=None, pad_edge=False, header_style="" if plain_text else "bold")
+    for number, column in enumerate(columns, 1):
+        shown.add_column(column, overflow="fold", no_wrap=number < len(columns))
+    for row in cells:
+        shown.add_row(*map(Text, row))
     buffer = StringIO()
-    width = None if sys.stdout.isatty() else 400
-    console = Console(file=buffer, force_terminal=terminal, width=width, highlight=False)
+    console = Console(
+        file=buffer, force_terminal=not plain_text, width=width, highlight=False,
+        no_color=plain_text,
+    )  # fmt: skip
     console.print(shown)
     return "\n".join(line.rstrip() for line in buffer.getvalue().rstrip("\n").split("\n"))
+
+
+def _stacked(columns: Sequence[str], row: Sequence[str]) -> str:
+    """A row as lines `name: cell`, those that hold something."""
+    return "\n".join(f"{name}: {cell}" for name, cell in zip(columns, row, strict=True) if cell)

@@ -1,6 +1,6 @@
 """`wake`, `post`, `wake-done`, `reflect`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,9 @@ from orgvault.domain.wake import REPORTED, Reason
 from orgvault.services import waking
 from orgvault.services.desk import Desk
 from orgvault.services.waking import Finished, FinishedRun
+
+if TYPE_CHECKING:
+    from orgvault.domain.reflection import Verdict
 
 _HERE = "orgvault.cli.wake"
 
@@ -135,10 +138,17 @@ def describe(finished: Finished) -> str:
     lines.append(finished.episode.summary)
     done = finished.reflection
     if done is not None:
-        lines.append(f"reflection: {done.result}{f' ({done.reason})' if done.reason else ''}")
-        lines.extend(
-            f"  {v.op} {v.claim_id or ''} {v.effect if v.verdict == 'accepted' else v.verdict}:"
-            f" {v.text}"
-            for v in done.operations
-        )
+        reason = f" ({done.reason})" if done.reason else ""
+        nothing = done.result == "applied" and not done.operations
+        lines.append("reflection: nothing new" if nothing else f"reflection: {done.result}{reason}")
+        lines.extend(_line(one) for one in done.operations)
     return "\n".join(lines)
+
+
+def _line(one: "Verdict") -> str:
+    """One operation and what became of it."""
+    claim = f" {one.claim_id}" if one.claim_id else ""
+    if one.verdict != "accepted":
+        return f"  dropped ({one.verdict}): {one.op}{claim} {one.text}"
+    effect = "not applied yet" if one.effect == "nothing" else one.effect
+    return f"  {effect}{claim}: {one.text}"

@@ -12,7 +12,7 @@ from orgvault.cli import output
 from orgvault.cli.options import settings
 from orgvault.domain.access import Actor
 from orgvault.domain.roster import Roster
-from orgvault.errors import BadCallsPerDay, NotAllowed, OrgvaultError, UnknownActor
+from orgvault.errors import BadCallsPerDay, InsideVault, NotAllowed, OrgvaultError, UnknownActor
 from orgvault.services.desk import Desk
 from orgvault.services.means import Means
 from orgvault.services.reflecting import Reflecting
@@ -66,8 +66,27 @@ def new_vault(path: str | None) -> tuple[Vault, SystemClock, bool]:
     """The place for a vault, the clock, and whether a repository was made there."""
     from orgvault.store.setup import prepare
 
+    if path is None:
+        _not_inside(start())
     found, made = prepare(path or start(), _kind(), make=not settings().dry_run)
     return found, SystemClock(), made
+
+
+def org_schema() -> str:
+    """The JSON Schema of org.yaml."""
+    from orgvault.adapters.packaged import schema
+
+    return schema("org")
+
+
+def _not_inside(place: str) -> None:
+    """Refuse to make a vault in a folder of one, unless its folder is named."""
+    try:
+        around = Vault.find(place)
+    except OrgvaultError:
+        return
+    if around.root != os.path.realpath(place):
+        raise InsideVault(os.path.realpath(place), around.root)
 
 
 def reflecting(at: Desk) -> Reflecting:

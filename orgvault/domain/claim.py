@@ -43,7 +43,11 @@ class Claim:
     proposed_evidence: tuple[str, ...] = says(
         "The evidence at that time.", default=(), pattern=RUN_ID
     )
-    seal: str = says("Hash of kind and text as orgvault wrote them.", pattern=r"[0-9a-f]{16}")
+    seal: str = says(
+        "Hash of kind and text as orgvault wrote them; none: written by hand.",
+        default="",
+        pattern=r"(?:[0-9a-f]{16})?",
+    )
     closed_at: str | None = says(
         "When it was closed (UTC).", default=None, pattern=INSTANT, normal=normal
     )

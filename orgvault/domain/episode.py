@@ -109,7 +109,7 @@ def summary(reason: Reason, card: str | None, how: Outcome, turns: int | None, r
         Outcome.DONE: "finished",
         Outcome.BLOCKED: "was blocked",
         Outcome.REQUEST_CHANGES: "asked for changes",
-        Outcome.NO_REPORT: "left no report",
+        Outcome.NO_REPORT: "ended without a report",
         Outcome.ERROR: "ended with an error",
     }[how]
     taken = "" if turns is None else f" after {turns} turn{'' if turns == 1 else 's'}"

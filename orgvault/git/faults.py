@@ -50,7 +50,10 @@ class MessageOpen(InProgress):
     """The person is writing a commit message: their commit would die if the branch moved."""
 
     def __init__(self) -> None:
-        super().__init__("a commit (its message is open in an editor)")
+        super().__init__(
+            "a commit (its message seems to be open in an editor; a minute after one that was "
+            "given up it no longer counts)"
+        )
 
 
 class StagedOtherwise(ChangedUnderneath):

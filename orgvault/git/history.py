@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orgvault.errors import UnknownRevision
+from orgvault.errors import NothingBefore, UnknownRevision
 from orgvault.git.repository import Repository
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def last_before(repository: Repository, moment: str) -> str:
     """The name of the newest commit on HEAD's branch at a moment.  Raises UnknownRevision."""
     told = repository.git("rev-list", "-1", f"--before={moment}", "HEAD", "--", ok=(0, 128))
     if not told.strip():
-        raise UnknownRevision(moment)
+        raise NothingBefore(moment)
     return told.decode().strip()
 
 

@@ -14,7 +14,7 @@ from orgvault.domain.problem import Problem
 from orgvault.domain.reflection import Answer, Model, Question, Reflection, Result, Run
 from orgvault.domain.reflection_prompt import prompt, shown_claims
 from orgvault.domain.roster import Agent
-from orgvault.errors import ModelFailed
+from orgvault.errors import ModelFailed, OrgvaultError
 from orgvault.services.desk import Desk, row
 from orgvault.store.claims import Claims
 
@@ -46,6 +46,8 @@ class Asking:
             made = self._asked(made, run)
         except ModelFailed as failure:
             made = replace(made, calls=self._cost(1), reason=str(failure.why)[:400])
+        except OrgvaultError as failure:
+            made = replace(made, reason=" ".join(str(failure).split())[:400])
         except Exception as failure:  # noqa: BLE001 - no fault in here may lose the run
             made = replace(made, reason=f"{type(failure).__name__}: {failure}"[:400])
         took_s = desk.clock.monotonic() - began

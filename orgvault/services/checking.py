@@ -65,9 +65,6 @@ def _check_logs(desk: Desk, checked: Checked) -> None:
     for log, kind in LOGS.items():
         for agent in logs.agents(log):
             checked.files += len(logs.segments(log, agent))
-            if agent not in desk.roster.agents:
-                what, do = f"no agent `{agent}` is on the roster", "add it, or remove its rows"
-                checked.problems.append(Problem(f"{ORG}/{log}", 0, what, do))
             for line in logs.lines(log, agent, checked.problems):
                 if line.row.get("agent") != agent:
                     what = f"a row of {line.row.get('agent')} in the log of {agent}"
@@ -87,6 +84,11 @@ def _check_claims(desk: Desk, agent: str, checked: Checked) -> None:
     closed = kept.load(agent, CLOSED, problems)
     checked.files += len(active) + len(closed)
     problems.extend(_misplaced(active, closed))
+    problems.extend(
+        Problem(one.path, 0, "a claim without words", "give it a text, or retire it")
+        for one in active
+        if not one.claim.text.strip()
+    )
     problems.extend(_broken_chains(active, closed))
     for folder in (ACTIVE, CLOSED):
         for name in desk.vault.names(f"{ORG}/memory/{agent}/{folder}"):

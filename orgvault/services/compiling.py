@@ -14,6 +14,7 @@ class Compiled:
     path: str
     agents: tuple[str, ...]
     changed: bool
+    source_uncommitted: bool = False
 
 
 def compile_roster(desk: Desk) -> Compiled:
@@ -28,7 +29,8 @@ def compile_roster(desk: Desk) -> Compiled:
         message = desk.message("org(roster): compile", "compile")
         with desk.vault.change(message, desk.author, desk.clock.now()) as change:
             change.write(COMPILED, text)
-    return Compiled(COMPILED, agents, changed)
+    loose = desk.vault.committed(SOURCE) != desk.vault.read(SOURCE)
+    return Compiled(COMPILED, agents, changed, loose)
 
 
 def check_compiled(desk: Desk) -> Compiled:

@@ -60,11 +60,12 @@ def episodes(
     logs = desk.vault.logs
     since = days_before(desk.clock.now(), days) if days is not None else ""
     sent_back = {c.episode for c in logs.records(Correction, "corrections", agent.id, problems)}
-    return [
+    seen = [
         Seen(one, one.id in sent_back)
         for one in logs.records(Episode, "episodes", agent.id, problems)
         if one.finished_at >= since and outcome in {None, one.outcome}
-    ], problems
+    ]
+    return sorted(seen, key=lambda one: one.episode.finished_at), problems
 
 
 def edit(desk: Desk, given: str, text: str) -> tuple[Claim, Claim]:

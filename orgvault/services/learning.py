@@ -186,7 +186,10 @@ class Learning:
         if rows and not recorded:
             raise failure
         why = failure.why if isinstance(failure, VaultBusy) else str(failure)
-        remarks.append(f"the run is recorded; its reflection is put off: {why}")
+        remarks.append(
+            f"the run is recorded; its reflection is put off ({why}): the agent's next run makes "
+            f"up for it, or `orgvault reflect {run.agent.id} --run {run.episode.run}`"
+        )
         busy = isinstance(failure, VaultBusy) and made.result is Result.APPLIED
         put_off = replace(
             made, result=Result.REPOSITORY_BUSY if busy else Result.FAILED, reason=why[:400]

@@ -40,7 +40,8 @@ def overview(desk: Desk) -> Overview:
     wakes = list_wakes(desk, None, closed=False)
     agents, calls, today = [], 0, day(desk.clock.now())
     for agent in desk.readable():
-        last = logs.last(Episode, "episodes", agent.id)
+        recent = logs.recent(Episode, "episodes", agent.id)
+        last = max(recent, key=lambda one: one.finished_at, default=None)
         calls += sum(
             one.calls
             for one in logs.records(Reflection, "reflections", agent.id, [])

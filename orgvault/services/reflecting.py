@@ -20,6 +20,25 @@ if TYPE_CHECKING:
     from orgvault.services.learning import Learning
 
 
+# What a person reads of the reasons that are recorded as one word.
+_SAID = {
+    "semantic_tier_off": "the semantic tier is off for this agent",
+    "reflect_disabled": "reflection is disabled for this agent",
+    "trigger_not_enabled": "its `reflect.trigger` does not name this kind of run",
+    "turns_unknown": "how many turns it had is unknown (give --turns, or a --transcript)",
+    "too_few_turns": "it had fewer turns than `reflect.min_turns`",
+    "transcript_unreadable": "its transcript could not be read: give a readable one to `reflect`",
+    "model_off": "the model is off",
+    "day_cap": "the day's model calls are used up (ORG_REFLECT_MAX_PER_DAY)",
+}
+
+
+def said(reason: str) -> str:
+    """Why a run was not reflected on, as a person reads it."""
+    word, _, more = reason.partition(": ")
+    return _SAID.get(word, f"{word.replace('_', ' ')}{': ' if more else ''}{more}")
+
+
 class Reflecting:
     """The reflection step of one command."""
 
@@ -42,8 +61,13 @@ class Reflecting:
             remarks.append(f"{path}: {count} lines could not be read, the first is line {first}")
         return session, TranscriptFile(path=path, sha256=sha256)
 
-    def why_not(self, agent: Agent, trigger: Trigger, turns: int | None) -> str:
-        """Why a run is not reflected on; empty when it is."""
+    def why_not(
+        self, agent: Agent, trigger: Trigger, turns: int | None, *, unread: bool = False
+    ) -> str:
+        """Why a run is not reflected on; empty when it is.
+
+        `unread`: its transcript was named and could not be read, so that nothing could be seen.
+        """
         settings = agent.memory.reflect
         if agent.memory_fault:
             return f"memory_block_invalid: {agent.memory_fault}"[:200]
@@ -57,6 +81,8 @@ class Reflecting:
             return "turns_unknown"
         if turns is not None and turns < settings.min_turns:
             return "too_few_turns"
+        if unread:
+            return "transcript_unreadable"
         if "off" in {settings.model, self._means.setting}:
             return "model_off"
         found, why = self._means.model(agent)

@@ -25,8 +25,10 @@ IGNORED = """\
 .orgvault-tmp-*
 *.torn-*
 """
+DEFAULT_AGENT = "ada"
+SCHEMA = f"{ORG}/org.schema.json"
 STARTER = """\
-# yaml-language-server: $schema=https://orgvault.invalid/schemas/org.schema.json
+# yaml-language-server: $schema=org.schema.json
 # Who lives in this vault.  After an edit: `orgvault compile`.
 version: 1
 guild: {{name: {guild}}}
@@ -58,8 +60,11 @@ class SetUp:
     notes: list[str] = field(default_factory=list)
 
 
-def init(vault: Vault, clock: Clock, version: str, agent: str, *, made: bool) -> SetUp:
-    """Write what is missing, as one commit.  Raises PathsIgnored when git would never see it."""
+def init(vault: Vault, clock: Clock, version: str, agent: str, *, schema: str, made: bool) -> SetUp:
+    """Write what is missing, as one commit.  Raises PathsIgnored when git would never see it.
+
+    `schema` is the JSON Schema of org.yaml: editors that know YAML complete and check by it.
+    """
     fault = agent_id_fault(agent)
     if fault:
         raise BadAgentId(fault)
@@ -69,6 +74,7 @@ def init(vault: Vault, clock: Clock, version: str, agent: str, *, made: bool) ->
     wanted = {
         f"{ORG}/.gitattributes": ATTRIBUTES,
         f"{ORG}/.gitignore": IGNORED,
+        SCHEMA: schema,
         SOURCE: _starter(vault, agent),
     }
     source = vault.read(SOURCE)
@@ -86,7 +92,14 @@ def init(vault: Vault, clock: Clock, version: str, agent: str, *, made: bool) ->
         with vault.change(message, author, clock.now()) as change:
             for path in written:
                 change.write(path, wanted[path])
-    return SetUp(vault.root, made, written, kept, list(map(str, problems)))
+    notes = list(map(str, problems))
+    if (
+        SOURCE in kept
+        and compiled is not None
+        and agent not in (*compiled["agents"], DEFAULT_AGENT)
+    ):
+        notes.append(f"{SOURCE} is there already, so {agent} was not added: edit it")
+    return SetUp(vault.root, made, written, kept, notes)
 
 
 def _starter(vault: Vault, agent: str) -> str:

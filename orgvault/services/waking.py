@@ -11,9 +11,9 @@ from orgvault.domain.ids import derived_id, is_run_id
 from orgvault.domain.roster import Agent
 from orgvault.domain.transcript import Session
 from orgvault.domain.wake import Reason, Status, Trigger, Wake, WakeEvent
-from orgvault.errors import BadRunId, MixedWakes, OrgvaultError, UnknownWake, WhoseRun
+from orgvault.errors import BadRunId, MixedWakes, NoWake, OrgvaultError, UnknownWake, WhoseRun
 from orgvault.services.desk import Desk, row, sound
-from orgvault.services.reflecting import Reflecting
+from orgvault.services.reflecting import Reflecting, said
 from orgvault.store.entry import Row
 from orgvault.values import dataclass
 
@@ -132,6 +132,8 @@ def wake_done(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished
     Raises UnknownWake or MixedWakes before anything is written; a second call for the same run
     closes wakes that are still open and records nothing else.
     """
+    if not told.wakes:
+        raise NoWake
     known = find_wakes(desk, told)
     agent = owner_of(desk, told, known)
     desk.require("dispatch", f"record runs of {agent.id}", agent)
@@ -152,16 +154,19 @@ def record_run(
     still_open = [wake for wake in known if wake.open]
     closings = [row("wakes", wakes.closed(w, told.run, now, desk.actor.name)) for w in still_open]
     closed = tuple(wake.id for wake in still_open)
+    others = [w for w in known if not w.open and w.closed_by_run != told.run]
+    late = [f"{w.id} was closed by {w.closed_by_run} already" for w in others]
     recorded = logs.find(Episode, "episodes", agent.id, "run", [told.run])
     if recorded:
         finished = Finished(agent.id, told.run, recorded[0], new=False, closed=closed)
+        finished.remarks.extend(late)
         finished.remarks.extend(differences(recorded[0], told))
         record_rows(desk, agent, told, closings, None)
         return finished
 
     statuses = logs.find(Status, "status", agent.id, "run", [told.run])
     posted = next((s for s in reversed(statuses) if not s.fallback), None)
-    remarks: list[str] = []
+    remarks = late
     session, transcript = reflecting.read(told.transcript, remarks)
     made = episode_of(desk, agent, told, known, posted, session, transcript, now)
     rows = [*closings, *([] if statuses else [row("status", fallback(agent, told, made, now))])]
@@ -176,9 +181,11 @@ def record_run(
         )
 
     trigger = trigger_of(made.reason)
-    skipped = reflecting.why_not(agent, trigger, made.turns)
+    unread = told.transcript is not None and transcript is None
+    skipped = reflecting.why_not(agent, trigger, made.turns, unread=unread)
     if skipped:
         made = replace(made, reflect_skipped=skipped)
+        remarks.append(f"not reflected on: {said(skipped)}")
         record_rows(desk, agent, told, [*rows, row("episodes", made)], made)
         reflecting.settle_put_off(agent, remarks)
         reflection = None
@@ -226,11 +233,13 @@ def reflect(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished:
             agent.id, told.run, episode, new=False, closed=(), reflection=standing, remarks=remarks
         )
     path = told.transcript or (episode.transcript.path if episode.transcript else None)
-    session, _ = reflecting.read(path, remarks)
+    session, transcript = reflecting.read(path, remarks)
     trigger = trigger_of(told.reason or episode.reason)
-    skipped = reflecting.why_not(agent, trigger, episode.turns or told.turns or session.turns)
+    turns = episode.turns or told.turns or session.turns
+    unread = path is not None and transcript is None
+    skipped = reflecting.why_not(agent, trigger, turns, unread=unread)
     if skipped:
-        remarks.append(f"{told.run} is not reflected on: {skipped}")
+        remarks.append(f"{told.run} is not reflected on: {said(skipped)}")
         return Finished(
             agent.id, told.run, episode, new=False, closed=(), reflection=None, remarks=remarks
         )

@@ -53,6 +53,13 @@ class Cards:
             return None
         if path != self.path(card.id):
             what = f"the note holds {card.id} under another name"
-            problems.append(Problem(path, 0, what, "a sync tool's copy? remove or rename it"))
+            problems.append(
+                Problem(
+                    path,
+                    0,
+                    what,
+                    f"name the note {card.id}.md again (a sync tool's copy: remove it)",
+                )
+            )
             return None
         return Stored(card, path, text)

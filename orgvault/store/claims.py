@@ -112,7 +112,8 @@ class Claims:
             problems.extend(faults)
             return None
         if name != f"{claim.id}.yaml" or claim.agent != agent:
-            what = f"the file holds {claim.id} of {claim.agent} under another name"
-            problems.append(Problem(path, 0, what, "a sync tool's copy? remove or rename it"))
+            what = f"the file holds {claim.id} of {claim.agent}, which belongs elsewhere"
+            do = f"move it to memory/{claim.agent}/{folder}/{claim.id}.yaml, or mend its keys"
+            problems.append(Problem(path, 0, what, do))
             return None
         return Stored(claim, path, text, fingerprint(content))

@@ -124,19 +124,16 @@ class Logs:
                     found.setdefault(str(line.row.get("id")), one)
         return list(found.values())
 
-    def last(self, kind: type[T], log: str, agent: str) -> T | None:
-        """The newest row of a log that can be read: spooled, or in the newest segment."""
-        for row in reversed(self._spooled()):
-            if (row.log, row.agent) == (log, agent):
-                for line in _line(row.line.encode(), SPOOLED, 0, []):
-                    return _as_record(kind, line, [])
-        for path in reversed(self.segments(log, agent)):
-            for raw in reversed(self.content(path).split(b"\n")):
-                for line in _line(raw, path, 0, []):
-                    one = _as_record(kind, line, [])
-                    if one is not None:
-                        return one
-        return None
+    def recent(self, kind: type[T], log: str, agent: str) -> list[T]:
+        """The rows of a log's newest segment and of the spool, those that can be read."""
+        found = [
+            one for row in self._waiting(log, agent) for one in _line(row.line.encode(), "", 0, [])
+        ]
+        for path in self.segments(log, agent)[-1:]:
+            for raw in self.content(path).split(b"\n"):
+                found.extend(_line(raw, path, 0, []))
+        records = (_as_record(kind, line, []) for line in found)
+        return [one for one in records if one is not None]
 
     def mention(self, log: str, agent: str, word: str) -> bool:
         """Whether a quoted word stands anywhere in an agent's rows; parses nothing."""

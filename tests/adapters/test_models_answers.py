@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orgvault.adapters.models import anthropic_wire, choose, openai_wire
@@ -86,6 +86,7 @@ JSON = st.recursive(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 @given(st.dictionaries(KEYS, JSON, max_size=6))
 def test_whatever_json_comes_is_an_answer_or_a_fault(said: dict[str, object]) -> None:
     for wire in (openai_wire, anthropic_wire):

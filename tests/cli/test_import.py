@@ -45,7 +45,7 @@ def test_the_object(harbor: Harbor) -> None:
 def test_a_dry_run_writes_nothing(harbor: Harbor) -> None:
     head = harbor.git("rev-parse", "HEAD")
     told = harbor.run("import", "codex", CODEX, "--agent", "juno", "--dry-run")
-    assert told.out.startswith("would import 2 sessions of codex for juno\n")
+    assert told.out.startswith("(dry run) imported 2 sessions of codex for juno\n")
     assert "would commit: import(juno): 2 sessions of codex\n  + episodes/juno: {" in told.out
     assert harbor.git("rev-parse", "HEAD") == head
     assert harbor.git("status", "--porcelain") == ""

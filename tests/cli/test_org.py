@@ -3,10 +3,12 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from orgvault.cli.bug import write_down
 from orgvault.cli.main import cli
 from tests.harbor import BUILD, LINKS, REPOSITORY, Harbor, make_harbor
 
@@ -34,6 +36,7 @@ def test_init_makes_a_vault_of_a_plain_folder(tmp_path: Path) -> None:
         ".agents/org/.gitattributes",
         ".agents/org/.gitignore",
         ".agents/org/org-agents.json",
+        ".agents/org/org.schema.json",
         ".agents/org/org.yaml",
     ]
     assert home.git("status", "--porcelain") == "?? Note.md\n"
@@ -224,7 +227,7 @@ def test_git_13_on_a_detached_head_reads_work_and_writes_answer_75(harbor: Harbo
     assert [w["id"] for w in harbor.json("wake", "list")["wakes"]] == [wake]
     for words in (["wake-done", wake, "--run", "r"], ["wake", "add", "nova", "--reason", "task"]):
         told = harbor.run(*words, code=75)
-        assert "git switch" in told.err
+        assert "check out a branch" in told.err
     assert harbor.git("status", "--porcelain") == ""
 
 
@@ -268,11 +271,63 @@ def test_git_10_during_a_merge_runs_wait_and_texts_answer_75(harbor: Harbor) -> 
     harbor.run("check")
 
 
-def test_a_bug_is_one_sentence_and_a_file(harbor: Harbor, tmp_path: Path) -> None:
-    # A folder where a file is expected is nothing that any command foresees.
+def test_what_the_system_refuses_is_one_sentence(harbor: Harbor) -> None:
     path = harbor.root / ".agents/org/org-agents.json"
     path.unlink()
     path.mkdir()
-    told = harbor.run("status", code=70, TMPDIR=str(tmp_path))
-    assert "Traceback" not in told.err
-    assert "this is a bug" in told.err
+    told = harbor.run("status", code=1)
+    assert told.err == f"orgvault: {path}: Is a directory\n"
+
+
+def test_a_bug_is_one_sentence_and_a_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)  # it is chosen once in a process
+    assert write_down(ZeroDivisionError("x"), debug=False) == 70
+    said = capsys.readouterr().err
+    (log,) = tmp_path.iterdir()
+    assert str(log) in said
+    assert "Traceback" not in said
+    assert "ZeroDivisionError: x" in log.read_text("utf-8")
+
+
+@pytest.mark.parametrize("redirection", [">&-", ">/dev/full", "| true"])
+def test_a_stdout_that_takes_nothing_is_no_bug(harbor: Harbor, redirection: str) -> None:
+    words = f"{sys.executable} -m orgvault status {redirection}"
+    done = subprocess.run(
+        ["bash", "-c", words], cwd=harbor.root, capture_output=True, text=True, check=False
+    )
+    assert "bug" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        (["statsu"], "orgvault status"),
+        (["wake_done"], "orgvault wake-done"),
+        (["memory", "epsiodes", "nova"], "orgvault memory episodes"),
+        (["wake", "ad", "nova"], "orgvault wake add"),
+    ],
+)
+def test_a_mistyped_command_is_answered_with_what_is_near(
+    harbor: Harbor, words: list[str], near: str
+) -> None:
+    assert f"did you mean `{near}`?" in harbor.run(*words, code=2).err
+
+
+def test_init_inside_a_vault_is_refused_unless_its_folder_is_named(harbor: Harbor) -> None:
+    inside = Harbor(harbor.root / "Projects")
+    assert "is inside the vault" in inside.run("init", code=1).err
+    assert not (inside.root / ".agents").exists()
+    inside.run("init", str(inside.root), "--agent", "pia")
+    assert inside.json("status")["agents"][0]["agent"] == "pia"
+
+
+def test_compile_says_that_its_source_is_the_owners_to_commit(harbor: Harbor) -> None:
+    path = harbor.root / ".agents/org/org.yaml"
+    path.write_text(path.read_text("utf-8") + "# a remark\n", "utf-8")
+    assert "git commit .agents/org/org.yaml" in harbor.run("compile").err
+    harbor.git("commit", "-q", "-am", "org")
+    assert harbor.run("compile").err == ""

@@ -298,3 +298,35 @@ def test_a_cold_wake_done_imports_click_and_the_standard_library(harbor: Harbor)
     # Editable installs and virtual environments leave start-up modules of their own.
     strangers = {name for name in loaded - known if not name.startswith(("_", "pywin"))}
     assert strangers == set()
+
+
+def test_a_transcript_that_cannot_be_read_is_no_reflection_and_can_be_mended(
+    harbor: Harbor,
+) -> None:
+    wake = harbor.wake("nova")
+    words = ["wake-done", wake, "--run", "run-1", "--turns", "12", "--transcript", "gone.jsonl"]
+    told = harbor.run(*words)
+    assert "not reflected on: its transcript could not be read" in told.err
+    assert harbor.rows("episodes", "nova")[-1]["reflect_skipped"] == "transcript_unreadable"
+    harbor.run("reflect", "nova", "--run", "run-1", "--transcript", BUILD)
+    assert harbor.claim("nova", FRICTION)["evidence"] == ["run-1"]
+
+
+def test_every_skip_is_one_line_on_stderr(harbor: Harbor) -> None:
+    told = harbor.run("wake-done", harbor.wake("nova"), "--run", "run-1")
+    assert told.err == (
+        "orgvault: not reflected on: how many turns it had is unknown "
+        "(give --turns, or a --transcript)\n"
+    )
+
+
+def test_a_wake_that_another_run_closed_is_said(harbor: Harbor) -> None:
+    wake = harbor.wake("nova")
+    harbor.run("wake-done", wake, "--run", "run-1", "--turns", "1")
+    told = harbor.run("wake-done", wake, "--run", "run-2", "--turns", "1")
+    assert f"{wake} was closed by run-1 already" in told.err
+
+
+def test_no_wake_at_all_is_refused(harbor: Harbor) -> None:
+    told = harbor.run("wake-done", "", "--run", "run-1", "--agent", "nova", code=2)
+    assert "orgvault reflect AGENT --run R" in told.err
