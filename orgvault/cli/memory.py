@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import click
 
-from orgvault.cli import output, wiring
+from orgvault.cli import drawing, output, wiring
 from orgvault.cli.options import Command, Lazy
 from orgvault.domain.claim import Claim
 from orgvault.domain.wake import Outcome
@@ -90,10 +90,12 @@ def episodes(agent: str, days: int | None, outcome: str | None) -> None:
 @click.command(cls=Command, example="orgvault memory stats nova --days 30")
 @click.argument("agent")
 @click.option("--days", type=click.IntRange(min=0), metavar="N", help="Only the last N days.")
-def stats(agent: str, days: int | None) -> None:
+@click.option("--plot", "file", metavar="FILE.svg", help="Draw the weeks into this file too.")
+def stats(agent: str, days: int | None, file: str | None) -> None:
     """Corrections and cost per completed card, and the counts behind them."""
     desk = wiring.desk()
     measured, problems = measuring.stats(desk, agent, days=days)
+    problems += drawing.draw(desk, agent, file, days)
     output.show(measured, measuring.describe(measured))
     output.remarks(problems)
     wiring.finish(desk.vault)

@@ -7,9 +7,9 @@ import click
 from orgvault.cli import output, wiring
 from orgvault.cli.options import Amount, Command, Lazy
 from orgvault.domain.wake import REPORTED, Reason
-from orgvault.services import waking
+from orgvault.services import finishing, waking
 from orgvault.services.desk import Desk
-from orgvault.services.waking import Finished, FinishedRun
+from orgvault.services.finishing import Finished, FinishedRun
 
 if TYPE_CHECKING:
     from orgvault.domain.reflection import Verdict
@@ -105,7 +105,7 @@ def wake_done(wakes: str, **told: Any) -> None:
     desk = wiring.desk()
     ids = tuple(one.strip() for one in wakes.split(",") if one.strip())
     run = FinishedRun(wakes=ids, **told)
-    _report(desk, waking.wake_done(desk, run, wiring.reflecting(desk)))
+    _report(desk, finishing.wake_done(desk, run, wiring.reflecting(desk)))
 
 
 @click.command(
@@ -119,7 +119,7 @@ def reflect(agent: str, reason: str | None, **told: Any) -> None:
     """Reflect on a run without a wake to close, or try one again."""
     desk = wiring.desk()
     run = FinishedRun(agent=agent, reason=Reason(reason) if reason else None, **told)
-    _report(desk, waking.reflect(desk, run, wiring.reflecting(desk)))
+    _report(desk, finishing.reflect(desk, run, wiring.reflecting(desk)))
 
 
 def _report(desk: Desk, finished: Finished) -> None:

@@ -66,7 +66,7 @@ class Episode:
 
 @dataclass(frozen=True, kw_only=True)
 class Correction:
-    """One row of `corrections/<agent>/`: a reviewer sent the work of an episode back."""
+    """One row of `corrections/`: a reviewer sent the work of an episode back."""
 
     v: int = says("Format version of the row.", default=1, minimum=1, maximum=1)
     id: str = says("Row id.", pattern=ROW_ID)

@@ -56,7 +56,7 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Reflection:
-    """One row of `reflections/<agent>/`: one model call, or why there was none."""
+    """One row of `reflections/`: one model call, or why there was none."""
 
     v: int = says("Format version of the row.", default=1, minimum=1, maximum=1)
     id: str = says("Row id.", pattern=ROW_ID)

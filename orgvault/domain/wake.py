@@ -42,7 +42,7 @@ REPORTED = (Outcome.DONE, Outcome.BLOCKED, Outcome.REQUEST_CHANGES)
 
 @dataclass(frozen=True, kw_only=True)
 class WakeEvent:
-    """One row of `wakes/<agent>/`: a wake was added, or closed by a run."""
+    """One row of `wakes/`: a wake was added, or closed by a run."""
 
     v: int = says("Format version of the row.", default=1, minimum=1, maximum=1)
     id: str = says("Row id: the wake's id and the event.", pattern=ROW_ID)
@@ -79,7 +79,7 @@ class Wake:
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """One row of `status/<agent>/`: what a run says about itself."""
+    """One row of `status/`: what a run says about itself."""
 
     v: int = says("Format version of the row.", default=1, minimum=1, maximum=1)
     id: str = says("Row id.", pattern=ROW_ID)

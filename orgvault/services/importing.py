@@ -23,7 +23,7 @@ from orgvault.domain.ids import derived_id, is_run_id
 from orgvault.domain.wake import Outcome, Reason
 from orgvault.errors import BadFile
 from orgvault.services.desk import Desk, row
-from orgvault.services.waking import unfit
+from orgvault.services.finishing import unfit
 from orgvault.values import dataclass
 
 BATCH_ROWS = 500

@@ -1,0 +1,326 @@
+"""A run has finished: its wakes closed, its status, its episode, and the reflection on it."""
+
+from collections.abc import Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
+
+from orgvault.domain import episode as episodes
+from orgvault.domain import wake as wakes
+from orgvault.domain.episode import Episode, TranscriptFile
+from orgvault.domain.ids import derived_id, is_run_id
+from orgvault.domain.roster import Agent
+from orgvault.domain.transcript import Session
+from orgvault.domain.wake import Reason, Status, Trigger, Wake, WakeEvent
+from orgvault.errors import BadRunId, MixedWakes, NoWake, OrgvaultError, UnknownWake
+from orgvault.services.desk import Desk, row, sound
+from orgvault.services.reflecting import Reflecting, said
+from orgvault.store.entry import Row
+from orgvault.values import dataclass
+
+if TYPE_CHECKING:
+    from orgvault.domain.reflection import Reflection
+
+SAME_WHEN_RETRIED = ("exit_code", "outcome", "cost_usd", "turns", "duration_s", "model", "card")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedRun:
+    """What a dispatcher tells of a finished run; None where it does not know.
+
+    `cost_usd` is the session's total when `session` is given (a resumed session counts on).
+    """
+
+    run: str
+    exit_code: int = 0
+    wakes: tuple[str, ...] = ()
+    agent: str | None = None
+    reason: Reason | None = None
+    card: str | None = None
+    result: str = ""
+    outcome: str | None = None
+    turns: int | None = None
+    cost_usd: float | None = None
+    duration_s: float | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    model: str | None = None
+    log: str | None = None
+    transcript: str | None = None
+    session: str | None = None
+    client: str | None = None
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What recording a finished run did."""
+
+    agent: str
+    run: str
+    episode: Episode | None
+    new: bool
+    closed: tuple[str, ...]
+    reflection: "Reflection | None" = None
+    remarks: list[str] = field(default_factory=list)
+
+
+def wake_done(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished:
+    """Record a finished run: close its wakes, leave a status, append its episode, reflect.
+
+    Raises UnknownWake or MixedWakes before anything is written; a second call for the same run
+    closes wakes that are still open and records nothing else.
+    """
+    if not told.wakes:
+        raise NoWake
+    known = find_wakes(desk, told)
+    agent = owner_of(desk, told, known)
+    desk.require("dispatch", f"record runs of {agent.id}", agent)
+    return record_run(desk, agent, told, known, reflecting)
+
+
+def record_run(
+    desk: Desk,
+    agent: Agent,
+    told: FinishedRun,
+    known: Sequence[Wake],
+    reflecting: Reflecting,
+) -> Finished:
+    """The pipeline that `wake-done` and `reflect` share."""
+    if not is_run_id(told.run):
+        raise BadRunId(told.run)
+    logs, now = desk.vault.logs, desk.clock.now()
+    still_open = [wake for wake in known if wake.open]
+    closings = [row("wakes", wakes.closed(w, told.run, now, desk.actor.name)) for w in still_open]
+    closed = tuple(wake.id for wake in still_open)
+    others = [w for w in known if not w.open and w.closed_by_run != told.run]
+    late = [f"{w.id} was closed by {w.closed_by_run} already" for w in others]
+    recorded = logs.find(Episode, "episodes", agent.id, "run", [told.run])
+    if recorded:
+        finished = Finished(agent.id, told.run, recorded[0], new=False, closed=closed)
+        finished.remarks.extend(late)
+        finished.remarks.extend(differences(recorded[0], told))
+        record_rows(desk, agent, told, closings, None)
+        return finished
+
+    statuses = logs.find(Status, "status", agent.id, "run", [told.run])
+    posted = next((s for s in reversed(statuses) if not s.fallback), None)
+    remarks = late
+    session, transcript = reflecting.read(told.transcript, remarks)
+    made = episode_of(desk, agent, told, known, posted, session, transcript, now)
+    rows = [*closings, *([] if statuses else [row("status", fallback(agent, told, made, now))])]
+    fault = unfit(made)
+    if fault:
+        remarks.append(f"the run's episode was not recorded: {fault}")
+        kept = replace(made, card=None)  # what is wrong with the episode may be its card
+        spoke = [] if statuses else [row("status", fallback(agent, told, kept, now))]
+        record_rows(desk, agent, told, [*closings, *spoke], None)
+        return Finished(
+            agent.id, told.run, None, new=False, closed=closed, reflection=None, remarks=remarks
+        )
+
+    trigger = trigger_of(made.reason)
+    unread = told.transcript is not None and transcript is None
+    skipped = reflecting.why_not(agent, trigger, made.turns, unread=unread)
+    if skipped:
+        made = replace(made, reflect_skipped=skipped)
+        remarks.append(f"not reflected on: {said(skipped)}")
+        record_rows(desk, agent, told, [*rows, row("episodes", made)], made)
+        reflecting.settle_put_off(agent, remarks)
+        reflection = None
+    else:
+        from orgvault.domain.reflection import Run
+
+        reflection = reflecting.reflect(
+            Run(agent, made, session, trigger), [*rows, row("episodes", made)], remarks
+        )
+    standing = logs.find(Episode, "episodes", agent.id, "run", [told.run])
+    if standing and standing[0] != made:
+        # Another process reported this run at the same moment, and came first.
+        remarks.extend(differences(standing[0], told))
+        return Finished(
+            agent.id,
+            told.run,
+            standing[0],
+            new=False,
+            closed=closed,
+            reflection=reflection,
+            remarks=remarks,
+        )
+    return Finished(
+        agent.id, told.run, made, new=True, closed=closed, reflection=reflection, remarks=remarks
+    )
+
+
+def reflect(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished:
+    """The same pipeline without a wake to close: for chat ends, other clients, another try.
+
+    A run that has no episode gets one; one whose reflection failed or was skipped is reflected
+    on again; one that was reflected on stays as it is.
+    """
+    agent = owner_of(desk, told, [])
+    desk.require("dispatch", f"reflect on runs of {agent.id}", agent)
+    recorded = desk.vault.logs.find(Episode, "episodes", agent.id, "run", [told.run])
+    if not recorded:
+        return record_run(desk, agent, told, [], reflecting)
+    episode, remarks = recorded[0], differences(recorded[0], told)
+    standing = reflecting.standing(agent, told.run)
+    if standing is not None:
+        reflecting.settle_put_off(agent, remarks)
+        standing = reflecting.standing(agent, told.run)
+        return Finished(
+            agent.id, told.run, episode, new=False, closed=(), reflection=standing, remarks=remarks
+        )
+    path = told.transcript or (episode.transcript.path if episode.transcript else None)
+    session, transcript = reflecting.read(path, remarks)
+    trigger = trigger_of(told.reason or episode.reason)
+    turns = episode.turns or told.turns or session.turns
+    unread = path is not None and transcript is None
+    skipped = reflecting.why_not(agent, trigger, turns, unread=unread)
+    if skipped:
+        remarks.append(f"{told.run} is not reflected on: {said(skipped)}")
+        return Finished(
+            agent.id, told.run, episode, new=False, closed=(), reflection=None, remarks=remarks
+        )
+    from orgvault.domain.reflection import Run
+
+    reflection = reflecting.reflect(Run(agent, episode, session, trigger), [], remarks)
+    return Finished(
+        agent.id, told.run, episode, new=False, closed=(), reflection=reflection, remarks=remarks
+    )
+
+
+def find_wakes(desk: Desk, told: FinishedRun) -> list[Wake]:
+    """The wakes that a run closes.  Raises UnknownWake unless `--agent` says whose they are."""
+    wanted = set(told.wakes)
+    if not wanted:
+        return []
+    names = [told.agent] if told.agent else desk.vault.logs.agents("wakes")
+    events = [
+        event
+        for name in names
+        for event in desk.vault.logs.find(WakeEvent, "wakes", name, "wake", wanted)
+    ]
+    found = {wake.id: wake for wake in wakes.wakes(events)}
+    unknown = [one for one in told.wakes if one not in found]
+    if unknown and not told.agent:
+        raise UnknownWake(unknown[0])
+    return [found[one] for one in dict.fromkeys(told.wakes) if one in found]
+
+
+def owner_of(desk: Desk, told: FinishedRun, known: Sequence[Wake]) -> Agent:
+    """Whose run it is.  Raises MixedWakes when the wakes do not agree."""
+    names = {wake.agent for wake in known} | ({told.agent} if told.agent else set())
+    if len(names) != 1:
+        raise MixedWakes(sorted(names))
+    return desk.agent(names.pop())
+
+
+def trigger_of(reason: Reason) -> Trigger:
+    """Which trigger of the `memory:` block a reason counts as."""
+    return Trigger.CHAT_END if reason in {Reason.CHAT, Reason.MENTION} else Trigger.WAKE_DONE
+
+
+def episode_of(
+    desk: Desk,
+    agent: Agent,
+    told: FinishedRun,
+    known: Sequence[Wake],
+    posted: Status | None,
+    session: Session,
+    transcript: TranscriptFile | None,
+    now: str,
+) -> Episode:
+    """The episode of a run, from what was told and, where nothing was, from its transcript."""
+    first = known[0] if known else None
+    reason = told.reason or (first.reason if first else Reason.MANUAL)
+    card = told.card or next((w.card for w in known if w.card), None)
+    card = card or (posted.card if posted else None)
+    how = episodes.outcome(
+        told.exit_code, posted.outcome if posted else None, told.outcome, told.result
+    )
+    said = desk.masked(told.result or (posted.text if posted else ""))
+    turns = told.turns if told.turns is not None else session.turns
+    session_id = told.session or session.session
+    return Episode(
+        id=episodes.episode_id(agent.id, told.run),
+        agent=agent.id,
+        run=told.run,
+        wakes=tuple(dict.fromkeys(told.wakes)),
+        reason=reason,
+        card=card,
+        outcome=how,
+        exit_code=told.exit_code,
+        turns=turns,
+        cost_usd=cost(desk, agent, told),
+        duration_s=told.duration_s,
+        tokens_in=told.tokens_in if told.tokens_in is not None else session.tokens_in,
+        tokens_out=told.tokens_out if told.tokens_out is not None else session.tokens_out,
+        model=told.model or session.model,
+        summary=episodes.summary(reason, card, how, turns, said),
+        log=told.log,
+        transcript=transcript,
+        prompt_sha256=None,
+        core_sha256=None,
+        client=told.client or (session.client if transcript else None),
+        session=session_id,
+        session_cost_usd=told.cost_usd if told.session else None,
+        reflect_skipped=None,
+        started_at=session.started_at,
+        finished_at=now,
+    )
+
+
+def cost(desk: Desk, agent: Agent, told: FinishedRun) -> float | None:
+    """What this run cost: of a resumed session, the difference to its last known total."""
+    if told.cost_usd is None or not told.session:
+        return told.cost_usd
+    earlier = desk.vault.logs.find(Episode, "episodes", agent.id, "session", [told.session])
+    totals = [e.session_cost_usd for e in earlier if e.session_cost_usd is not None]
+    # A total below the last one means that the client began to count anew.
+    booked = told.cost_usd - (totals[-1] if totals and totals[-1] <= told.cost_usd else 0.0)
+    return round(booked, 6)
+
+
+def fallback(agent: Agent, told: FinishedRun, made: Episode, now: str) -> Status:
+    """The status of a run that left none; one per run, however often it is recorded."""
+    return Status(
+        id=derived_id("s", agent.id, told.run), agent=agent.id, run=told.run, at=now,
+        text=made.summary, card=made.card, fallback=True,
+        outcome=made.outcome if made.outcome in wakes.REPORTED else None,
+    )  # fmt: skip
+
+
+def record_rows(
+    desk: Desk, agent: Agent, told: FinishedRun, rows: Sequence[Row], made: Episode | None
+) -> None:
+    """Record the rows of a run that is not reflected on."""
+    if rows:
+        what = f"{made.outcome}, {told.run}" if made else f"closed, {told.run}"
+        message = desk.message(f"wake({agent.id}): {what}", "wake-done", agent.id, told.run)
+        desk.vault.record(message, desk.author, rows, desk.clock.now())
+
+
+def differences(recorded: Episode, told: FinishedRun) -> list[str]:
+    """How a second report of a run differs from what was recorded."""
+    given = {
+        "exit_code": told.exit_code, "outcome": told.outcome, "turns": told.turns,
+        "cost_usd": told.cost_usd,
+        "duration_s": told.duration_s, "model": told.model, "card": told.card,
+    }  # fmt: skip
+    kept = {name: getattr(recorded, name) for name in SAME_WHEN_RETRIED}
+    if recorded.session_cost_usd is not None:
+        kept["cost_usd"] = recorded.session_cost_usd
+    return [
+        f"{recorded.run} is recorded with {name} {kept[name]}; the {value} given now is ignored"
+        for name, value in given.items()
+        if value is not None and value != kept[name]
+    ]
+
+
+def unfit(made: Episode) -> str:
+    """Why an episode cannot be a row; empty when it can."""
+    try:
+        sound(made)
+        row("episodes", made)
+    except (OrgvaultError, ValueError) as fault:
+        return str(fault)
+    return ""
