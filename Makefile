@@ -52,6 +52,7 @@ schemas: $(READY) ## write schemas/ anew
 .PHONY: docs
 docs: $(READY) ## write docs/reference anew
 	@$(PY) tools/reference.py
+	@$(PY) tools/query_page.py
 
 .PHONY: check
 check: check-rest test ## all that CI asks: lint, types, imports, drift, fixture vault, tests
@@ -64,6 +65,7 @@ drift: $(READY) ## schemas/, docs/reference and the fixture's history say what t
 	@$(PY) tools/schemas.py --check
 	@$(PY) tools/fixture_history.py --check
 	@$(PY) tools/reference.py --check
+	@$(PY) tools/query_page.py --check
 
 .PHONY: fixture
 fixture: $(READY) ## the fixture vault passes its own check

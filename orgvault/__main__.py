@@ -16,11 +16,14 @@ def run() -> None:
     # A shell can close them (`>&-`); nobody then reads what is said.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123
-    gc.disable()
-    from orgvault.cli.main import main
+    try:
+        gc.disable()
+        from orgvault.cli.main import main
 
-    gc.enable()
-    code = main()
+        gc.enable()
+        code = main()
+    except KeyboardInterrupt:  # while modules load
+        code = 130
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # the reader went away
             stream.flush()

@@ -221,7 +221,8 @@ class BadCallsPerDay(OrgvaultError):
 
     def __init__(self, given: str) -> None:
         super().__init__(
-            f"ORG_REFLECT_MAX_PER_DAY is {given!r}: give a whole number, 0 or more, or unset it"
+            f"ORG_REFLECT_MAX_PER_DAY is {given!r}, so no model is called: give a whole number, "
+            "0 or more, or unset it"
         )
 
 

@@ -5,12 +5,13 @@ from datetime import date
 from math import ceil, floor, log10
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_NOTHING = 1e-9
 
 
 def scale(values: Sequence[float]) -> tuple[float, float]:
     """The step of an axis from 0, and where it ends: three or four steps of a round number."""
     most = max(values, default=0.0)
-    if most <= 0:
+    if most < _NOTHING:
         return 0.5, 1.0
     rough = most / 3.5
     ten = 10.0 ** floor(log10(rough))

@@ -33,7 +33,7 @@ class Tables:
     def __init__(self, *, threads: int = THREADS, memory_mb: int = MEMORY_MB) -> None:
         import duckdb
 
-        self._error = duckdb.Error
+        self._library = duckdb
         self._threads = max(1, min(threads, os.cpu_count() or 1))
         # What does not fit into memory goes there; the default would be the current folder.
         self._overflow = TemporaryDirectory(prefix="orgvault-")
@@ -44,6 +44,7 @@ class Tables:
                 "allow_community_extensions": False,
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
+                "errors_as_json": True,  # with the place in the question
                 "memory_limit": f"{memory_mb}MB",
                 "preserve_insertion_order": False,
                 "python_enable_replacements": False,
@@ -68,8 +69,12 @@ class Tables:
 
         It has three more: `agent`, `file` (a hash of the path that the row was read from) and
         `odd` (whether the line was in no known form, so that the row must not be believed).
+        The name may be one in a schema.
         """
         self._made[table] = columns
+        schema, dot, _ = table.rpartition(".")
+        if dot:
+            self._execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
         listed = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
         self._execute(f"CREATE TABLE {table} (agent VARCHAR, {listed}, odd BOOLEAN, file UBIGINT)")
 
@@ -88,11 +93,11 @@ class Tables:
                     for part in range(parts if names else 0)
                 ]:
                     done.result()
-        except (self._error, UnicodeError) as failure:
+        except (self._library.Error, UnicodeError) as failure:
             raise NotLoaded(str(failure)) from failure
 
-    def add(self, table: str, agent: str, lines: Sequence[str]) -> None:
-        """Add rows of an agent to a table: JSON objects that hold its columns."""
+    def add(self, table: str, agent: str | None, lines: Sequence[str]) -> None:
+        """Add rows of an agent (or of nobody) to a table: JSON objects that hold its columns."""
         columns = self._made[table]
         named = ", ".join(f'row."{name}"' for name in columns)
         if lines:
@@ -208,6 +213,8 @@ def _column(value: str, kind: str) -> str:
         return f"nullif({value}, 'null')"
     if kind in {"VARCHAR", "TIMESTAMPTZ"}:
         return f"TRY_CAST(TRY({value}::JSON ->> '$') AS {kind})"
+    if kind.endswith(("]", ")")):  # a list, a struct
+        return f"TRY(from_json({value}::JSON, '{dumps(kind)}'))"
     return f"TRY_CAST({value} AS {kind})"
 
 

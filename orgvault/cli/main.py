@@ -20,6 +20,8 @@ _COMMANDS = {
     "reflect": (_WAKE, "reflect"),
     "memory": (_MEMORY, "memory"),
     "recall": ("orgvault.cli.recall", "recall"),
+    "stats": ("orgvault.cli.stats", "stats"),
+    "query": ("orgvault.cli.query", "query"),
     "import": ("orgvault.cli.importing", "import_"),
     "task": (_TASK, "task"),
 }

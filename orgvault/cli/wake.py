@@ -72,7 +72,7 @@ def _told(command: Any) -> Any:
     amount = Amount(min=0)
     options = (
         click.option("--run", required=True, metavar="R", help="The run's id."),
-        click.option("--exit", "exit_code", type=int, default=0, help="Exit code of the client."),
+        click.option("--exit", "exit_code", type=int, help="Exit code of the client (else 0)."),
         click.option("--result", default="", metavar="TEXT", help="What the run answered."),
         click.option("--outcome", type=click.Choice([str(o) for o in REPORTED])),
         click.option("--turns", type=whole, metavar="N"),

@@ -91,7 +91,7 @@ def _not_inside(place: str) -> None:
 
 def reflecting(at: Desk) -> Reflecting:
     """The reflection step, with this machine's models and transcript readers."""
-    setting = os.environ.get("ORG_REFLECT_MODEL", "cheap")
+    setting = os.environ.get("ORG_REFLECT_MODEL") or "cheap"
     return Reflecting(at, Means(setting, _calls_per_day(), cache(_model), _read_session))
 
 
@@ -170,10 +170,12 @@ def _model(name: str) -> "tuple[Model | None, str]":
 
 
 def _calls_per_day() -> int:
-    given = os.environ.get("ORG_REFLECT_MAX_PER_DAY", "200")
-    if not given.isdecimal():
-        raise BadCallsPerDay(given)
-    return int(given)
+    given = os.environ.get("ORG_REFLECT_MAX_PER_DAY") or "200"
+    if given.isascii() and given.isdecimal():
+        return int(given)
+    # A run must be recorded all the same: reflection is what waits for a sound setting.
+    output.remark(str(BadCallsPerDay(given)))
+    return 0
 
 
 def _read_session(path: str) -> "tuple[Session, str]":

@@ -20,7 +20,7 @@ from orgvault.values import dataclass
 
 STALE = "stale"
 RETIRED = "equal to a retired claim"
-REPLACED = "equal to a claim that was replaced"
+REPLACED = "equal to a claim whose successor was retired"
 KNOWN = "equal to another active claim"
 
 
@@ -61,9 +61,8 @@ def apply(  # noqa: PLR0913 - each is one fact about the application, passed by 
     for claim in sorted(active, key=order, reverse=True):
         work.active[claim.id] = claim
         work.by_text[statement_key(claim.text)] = claim.id
-    # Of two closed claims with one text the retired one counts: that text was refused.
-    for claim in sorted(closed, key=lambda claim: claim.superseded_by is None):
-        work.closed[statement_key(claim.text)] = claim
+    for claim in closed:
+        work.bury(claim)
     before = dict(work.active)
     settled = tuple(work.settle(one) for one in verdicts)
     changed = tuple(one for one in work.active.values() if one is not before.get(one.id))
@@ -74,7 +73,7 @@ def apply(  # noqa: PLR0913 - each is one fact about the application, passed by 
 class _Work:
     """The claims while one answer's verdicts are settled, one after the other.
 
-    `active` is by id; `by_text` (ids) and `closed` are by what `same_statement` compares.
+    `active` and `gone` are by id; `by_text` (ids) and `closed` by what `same_statement` compares.
     """
 
     agent: str
@@ -85,9 +84,29 @@ class _Work:
     sha256_now: Mapping[str, str]
     active: dict[str, Claim] = field(default_factory=dict)
     by_text: dict[str, str] = field(default_factory=dict)
-    closed: dict[str, Claim] = field(default_factory=dict)
+    closed: dict[str, list[Claim]] = field(default_factory=dict)
+    gone: dict[str, Claim] = field(default_factory=dict)
     closed_now: list[Claim] = field(default_factory=list)
     touched: set[str] = field(default_factory=set)
+
+    def bury(self, claim: Claim) -> None:
+        self.closed.setdefault(statement_key(claim.text), []).append(claim)
+        self.gone[claim.id] = claim
+
+    def _retired(self, key: str) -> Claim | None:
+        """A retired claim with that text: it was refused, whatever else was closed with it."""
+        return next((one for one in self.closed.get(key, ()) if not one.superseded_by), None)
+
+    def _heir(self, claim: Claim) -> Claim | None:
+        """The end of a superseded claim's chain, active or retired; None where it is broken."""
+        passed = {claim.id}
+        while claim.superseded_by:
+            heir = self.active.get(claim.superseded_by) or self.gone.get(claim.superseded_by)
+            if heir is None or heir.supersedes != claim.id or heir.id in passed:
+                return None
+            passed.add(heir.id)
+            claim = heir
+        return claim
 
     def settle(self, one: Verdict) -> Verdict:
         if one.verdict != ACCEPTED or one.op == "none":
@@ -113,11 +132,20 @@ class _Work:
             if known.id in self.touched:
                 return replace(one, verdict=SECOND_OPERATION, claim_id=known.id)
             return self._repeat(one, known)
-        before = self.closed.get(key)
-        if before is not None:
-            verdict = REPLACED if before.superseded_by else RETIRED
-            return replace(one, verdict=verdict, claim_id=before.id)
-        if one.claim_id is not None:  # it repeated a claim that no longer says so
+        retired = self._retired(key)
+        if retired is not None:
+            return replace(one, verdict=RETIRED, claim_id=retired.id)
+        if one.claim_id is None:
+            heirs = [(claim, self._heir(claim)) for claim in self.closed.get(key, ())]
+            for _, heir in heirs:
+                if heir is not None and heir.active:
+                    if heir.id in self.touched:
+                        return replace(one, verdict=SECOND_OPERATION, claim_id=heir.id)
+                    return self._repeat(one, heir)
+            for claim, heir in heirs:
+                if heir is not None:
+                    return replace(one, verdict=REPLACED, claim_id=claim.id)
+        else:  # it repeated a claim that no longer says so
             return replace(one, verdict=STALE)
         claim = new_claim(
             self.new_id(), self.agent, ClaimKind(one.kind), one.text, self.run, self.at,
@@ -138,8 +166,7 @@ class _Work:
         key = statement_key(one.text)
         if key in self.by_text:
             return replace(one, verdict=KNOWN)
-        before = self.closed.get(key)
-        if before is not None and not before.superseded_by:
+        if self._retired(key) is not None:
             return replace(one, verdict=RETIRED)
         successor = superseding(claim, self.new_id(), one.text, BY_REFLECTION, self.at)
         self._close(claim, one.why or "reworded", successor.id)
@@ -164,5 +191,5 @@ class _Work:
         self.by_text.pop(statement_key(claim.text), None)
         done = close(claim, BY_REFLECTION, reason, self.at, successor)
         self.closed_now.append(done)
-        self.closed[statement_key(claim.text)] = done
+        self.bury(done)
         self.touched.add(claim.id)

@@ -7,10 +7,13 @@ from json import dumps
 from unicodedata import normalize
 
 from orgvault.domain.failures import telling_line
+from orgvault.domain.folding import fold, letters
 from orgvault.domain.masking import mask, mask_values
 from orgvault.domain.transcript import Item, Said, ToolCall
 
 CUT_CHARS = 12
+# A beginning of a memory line, where the rest of the line was cut off.
+BEGINNING_CHARS = 20
 # Stands where something was left out; under 12 characters, so that nobody can quote it as evidence.
 LEFT_OUT = "[…]"
 
@@ -29,7 +32,7 @@ class Cleaner:
 
     def __init__(self, cut: Iterable[str] = (), values: tuple[str, ...] = ()) -> None:
         self.masked = 0
-        self._lines = _Lines(cut)
+        self._lines = Lines(cut)
         self._values = values
 
     def item(self, item: Item) -> Item:
@@ -51,8 +54,12 @@ class Cleaner:
         return kept
 
 
-class _Lines:
-    """Lines of a memory, found wherever they stand: re-wrapped, re-cased, or escaped as JSON."""
+class Lines:
+    """Lines of a memory, found wherever they stand: re-wrapped, re-cased, or escaped as JSON.
+
+    Also with other spaces, marks and punctuation, and where only a beginning of at least
+    20 characters is shown.
+    """
 
     def __init__(self, texts: Iterable[str]) -> None:
         forms: set[str] = set()
@@ -60,6 +67,11 @@ class _Lines:
             for form in (line.strip(), _plain(line)):
                 forms |= {form, dumps(form, ensure_ascii=False)[1:-1]}
         # Longest first: a line goes before a shorter one that is part of it.
+        # By the letters of its first words: what each line reads like.
+        self._begun: dict[str, list[str]] = {}
+        for key in sorted({letters(one) for one in forms}, key=len, reverse=True):
+            if len(key) >= CUT_CHARS:
+                self._begun.setdefault(key[:CUT_CHARS], []).append(key)
         self._forms = sorted((one for one in forms if len(one) >= CUT_CHARS), key=lambda x: -len(x))
         # A line is looked for only where its longest word stands: by looking the text's words
         # up, or, where words are not set apart (Chinese), by looking for it.
@@ -73,6 +85,7 @@ class _Lines:
                 self._unspaced.append((word, at))
 
     def cut_from(self, text: str) -> str:
+        """The text without the lines."""
         if not self._forms:
             return text
         folded = text.casefold()
@@ -83,7 +96,54 @@ class _Lines:
             apart = r"(?:\s|\\n)+(?:[>|#]\s*)?"
             pattern = apart.join(re.escape(word) for word in self._forms[at].split())
             text = re.sub(f"(?i){pattern}", "", text)
-        return text
+        return self._cut_loosely(text)
+
+    def _cut_loosely(self, text: str) -> str:
+        key = letters(text)
+        begun = [start for start in self._begun if start in key]
+        if not begun:
+            return text
+        key, places = _placed(text)
+        found: list[tuple[int, int]] = []
+        for start in begun:
+            at = key.find(start)
+            while at >= 0:
+                ends = [_shown(line, key, at, text, places) for line in self._begun[start]]
+                if size := max(ends):
+                    found.append((places[at], places[at + size - 1] + 1))
+                at = key.find(start, at + 1)
+        kept, done = [], 0
+        for first, last in sorted(found):
+            if last > done:
+                kept.append(text[done : max(first, done)])
+                rest = re.match(r"[*_`]*(?:…|\.{3})?", text[last:])
+                done = last + (rest.end() if rest else 0)
+        return "".join([*kept, text[done:]])
+
+
+def _placed(text: str) -> tuple[str, list[int]]:
+    """The letters of a text, and the place in it of each."""
+    plain = re.sub(r"\\+[nrt]", lambda found: " " * len(found[0]), text)
+    key: list[str] = []
+    places: list[int] = []
+    for at, char in enumerate(plain):
+        folded = char.lower() if char.isascii() and char.isalnum() else letters(char)
+        key.append(folded)
+        places += [at] * len(folded)
+    return "".join(key), places
+
+
+def _shown(line: str, key: str, at: int, text: str, places: list[int]) -> int:
+    """How many letters of `line` stand in `key` at `at`; 0 unless it is all or cut off there."""
+    if key.startswith(line, at):
+        return len(line)
+    pairs = enumerate(zip(line, key[at:], strict=False))
+    size = next((n for n, (one, other) in pairs if one != other), min(len(line), len(key) - at))
+    first, last = places[at], places[at + size - 1] + 1
+    after = text[last : places[at + size]] if at + size < len(key) else "\n"
+    if len(fold(text[first:last])) < BEGINNING_CHARS:
+        return 0
+    return size if re.search(r'[\n\r"|…]|\\[nr]|\.{3}', after) else 0
 
 
 def _plain(line: str) -> str:

@@ -5,11 +5,12 @@ written by an older compiler.  An invalid memory block does not fail the roster:
 the default settings and says why in `memory_fault`.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from orgvault.domain.format_version import newer_format
-from orgvault.domain.forms import dotted, in_words
+from orgvault.domain.forms import VARIABLE, dotted, in_words
 from orgvault.domain.ids import agent_id_fault
 from orgvault.domain.problem import Problem
 from orgvault.domain.record import Violation, read
@@ -94,6 +95,7 @@ class _Reader:
         if not isinstance(block, Mapping):
             self._note(f"{where}: expected a mapping")
             block = {}
+        self._secrets(block, where)
         settings, fault = read_memory(block.get("memory"))
         if block.get("id", key) != key:
             self._note(f"{where}.id: another id than the key")
@@ -106,6 +108,13 @@ class _Reader:
             memory_fault=f"{self._file}: {where}.memory: {fault}" if fault else "",
             block=dict(block),
         )
+
+    def _secrets(self, block: Mapping[str, Any], where: str) -> None:
+        """Every command reads the names, to mask the values: `block` keeps them as they stand."""
+        for index, item in enumerate(self._list(block, "secrets", f"{where}.secrets")):
+            name = item.get("name") if isinstance(item, Mapping) else None
+            if not isinstance(name, str) or not re.fullmatch(VARIABLE, name):
+                self._note(f"{where}.secrets[{index}]: expected a `name`, that of a variable")
 
     def operators(self, data: Mapping[str, Any]) -> tuple[Operator, ...]:
         found = []
@@ -143,10 +152,10 @@ class _Reader:
             self._note(f"{where}: expected true or false")
         return value is True
 
-    def _list(self, data: Mapping[str, Any], key: str) -> list[Any]:
+    def _list(self, data: Mapping[str, Any], key: str, where: str = "") -> list[Any]:
         value = data.get(key)
         if value is not None and not isinstance(value, list):
-            self._note(f"{key}: expected a list")
+            self._note(f"{where or key}: expected a list")
         return value if isinstance(value, list) else []
 
     def _note(self, what: str) -> None:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 from ipaddress import ip_address
+from unicodedata import normalize
 
 from orgvault.domain import phrases
+from orgvault.domain.cleaning import BEGINNING_CHARS, Lines
 from orgvault.domain.excerpt import Part
-from orgvault.domain.folding import fold, plain_words
+from orgvault.domain.folding import fold, letters, plain_words
 from orgvault.domain.reflection import Question
 from orgvault.domain.statement import NO_SPACES, command_in
 from orgvault.values import dataclass
@@ -37,10 +39,13 @@ class Sources:
     """The texts in which evidence may stand: the excerpt's parts, then the episode's summary."""
 
     texts: tuple[Source, ...]
+    claims: tuple[str, ...] = ()
 
     def hold(self, quote: str) -> bool:
-        """Whether the quote's pieces stand in the texts, in order."""
-        return _stands(quote, [one.text for one in self.texts])
+        """Whether the quote's pieces stand in the texts, in order, and are no shown memory."""
+        return not any(_says(claim, quote) for claim in self.claims) and _stands(
+            quote, [one.text for one in self.texts]
+        )
 
     def own(self, quote: str) -> bool:
         """Whether they stand in what the agent, its people or its calls wrote."""
@@ -64,15 +69,16 @@ def sources(question: Question) -> Sources:
     """
     shown = [fold(claim.text) for claim in question.claims]
     shown = sorted((one for one in shown if len(one) >= QUOTE_CHARS), key=len, reverse=True)
+    lines = Lines(claim.text for claim in question.claims)
     found = []
     for part in (*question.excerpt.parts, Part("summary", question.episode.summary)):
-        text = fold(part.text)
+        text = fold(lines.cut_from(normalize("NFC", part.text)))
         for one in shown:
             text = text.replace(one, "\n")
         own = part.source != "result" and not (part.source == "user" and _is_mail(part.text))
         told = part.source in {"user", "result"}
         found.append(Source(text, own, told))
-    return Sources(tuple(found))
+    return Sources(tuple(found), tuple(claim.text for claim in question.claims))
 
 
 def quote_length(quote: str) -> int:
@@ -109,15 +115,17 @@ def about(quote: str, statement: str) -> bool:
 def addresses(text: str) -> tuple[str, ...]:
     """URLs, hosts, mail and IP addresses of a text, folded; of a host also its last two labels."""
     folded = _with_dots(fold(text))
+    share = r"(?<![\w:\\])\\[\w.-]+\\[\w.$\\-]+"
     url = r"\b(?:[a-z][a-z0-9+.-]*://|www\.)[^\s'<>()\[\],;|]+"
     mail = r"[\w.+-]+@(?:[\w-]+\.)*[\w-]+"
     port = r"(?<![\w.-])[a-z][\w.-]*:\d{2,5}(?![\w:])"
-    found = [m[0].rstrip(".:!?") for m in re.finditer(rf"{url}|{mail}|{port}", folded)]
+    found = [m[0].rstrip(".:!?") for m in re.finditer(rf"{url}|{mail}|{port}|{share}", folded)]
     for m in re.finditer(r"(?<![\w.-])(?:[\w-]+\.)+([^\W\d_]{2,63})(?![\w(-])(?=(\S?))", folded):
         if m[2] in {"/", ":"} or not re.fullmatch(phrases.FILE_ENDINGS, m[1]):
             found += [m[0], ".".join(m[0].split(".")[-2:])]
     number = r"(?<![0-9a-f])[0-9a-f]{0,4}[.:][0-9a-f.:]+"
     found += [m[0] for m in re.finditer(number, folded) if _is_ip(m[0].rstrip(".:"))]
+    found += [m[1] or m[2] for m in re.finditer(phrases.HOSTS, folded)]
     return tuple(dict.fromkeys(found))
 
 
@@ -127,9 +135,14 @@ def _commands(text: str, seen: str) -> Iterator[str]:
         if command_in(span) or re.search(r"\s--?\w|&&|\|\||\s\|\s|\$\(", span):
             yield fold(span)
     folded = fold(text)
-    for start in re.finditer(rf"(?<![\w./-])(?:{phrases.PROGRAMS})(?= \S)", folded):
+    script = r"\.{1,2}/[\w./-]+|~/[\w./-]+"
+    wordy = rf"(?:{phrases.WORDY_PROGRAMS})(?= (?:\S+ ){{0,2}}\S*[-./_=:]\w)"
+    for start in re.finditer(
+        rf"(?<![\w./-])(?:(?:{phrases.PROGRAMS})(?= )|{wordy}|{script})", folded
+    ):
         words = folded[start.start() :].split(" ")[:8]
-        for size in range(len(words), 1, -1):
+        runs = re.search(r"/.*\.(?:sh|bash|bat|exe|pl|ps1|py)\W?$", words[0]) is not None
+        for size in range(len(words), 0 if runs else 1, -1):
             command = " ".join(words[:size]).rstrip(".,;:!?'")
             if _has(seen, command):
                 yield command
@@ -150,6 +163,23 @@ def _stands(quote: str, texts: list[str]) -> bool:
         else:
             return False
     return bool(pieces)
+
+
+def _says(claim: str, quote: str) -> bool:
+    """Whether a quote is a part of a claim's text, or begins like it.
+
+    What the claim itself quotes, such as the message of a failure, is what recurs: that stays.
+    """
+    pieces = [key for piece in _pieces(quote) if len(key := letters(piece)) >= PIECE_CHARS]
+    if not pieces:
+        return False
+    whole, start = letters(claim), letters(fold(claim)[:BEGINNING_CHARS])
+    if len(start) >= QUOTE_CHARS and pieces[0].startswith(start):
+        return True
+    quoted = [letters(one) for one in re.findall(r"(?<!\w)'([^']{4,})'(?!\w)", fold(claim))]
+    return all(piece in whole for piece in pieces) and not any(
+        piece in one for one in quoted for piece in pieces
+    )
 
 
 def _pieces(quote: str) -> list[str]:
@@ -183,7 +213,8 @@ def _is_mail(text: str) -> bool:
 
 def _with_dots(text: str) -> str:
     """The text with hosts as they are meant: `x[.]example` and `x dot example` are one too."""
-    return re.sub(r"\s?[\[({]\s?(?:\.|dot)\s?[\])}]\s?|(?<=\w) dot (?=\w)", ".", text)
+    text = re.sub(r"\\{2,}", r"\\", text)
+    return re.sub(r"\s?[\[({]\s?(?:\.|dot)\s?[\])}]\s?|(?<=\w) (?:dot|\.) (?=\w)", ".", text)
 
 
 def _subjects(text: str) -> set[str]:

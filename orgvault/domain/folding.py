@@ -33,6 +33,16 @@ def plain_words(text: str) -> tuple[str, ...]:
     return (folded,) if posing == folded else (folded, posing)
 
 
+def letters(text: str) -> str:
+    """Only the letters and digits, NFKC and case-folded: how a text reads however it is set.
+
+    Spaces of any kind, Markdown marks, quotes and punctuation make no difference; nor does an
+    escaped line end.
+    """
+    text = re.sub(r"\\+[nrt]", " ", text)
+    return re.sub(r"[\W_]+", "", normalize("NFKC", normalize("NFKC", text).casefold()))
+
+
 def same_statement(one: str, other: str) -> bool:
     """Whether two claims' texts say the same in the same words.
 

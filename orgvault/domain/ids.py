@@ -64,6 +64,11 @@ def is_run_id(text: str) -> bool:
     return re.fullmatch(RUN_ID, text) is not None
 
 
+def is_wake_id(text: str) -> bool:
+    """Whether `text` is the id of a wake of ours."""
+    return re.fullmatch(WAKE_ID, text) is not None
+
+
 def is_claim_id(text: str) -> bool:
     """Whether `text` is a claim's id."""
     return re.fullmatch(CLAIM_ID, text) is not None

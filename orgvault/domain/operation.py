@@ -14,6 +14,7 @@ from orgvault.values import dataclass
 
 AT_MOST = 5
 STARTS_CHARS = 10
+LONGEST_QUOTE = 120
 ACCEPTED = "accepted"
 
 # Why an operation was dropped: fixed sentences, since the stats count by them.
@@ -23,6 +24,7 @@ NOT_A_KIND = "not a kind: lesson, anti_pattern, preference or friction"
 NO_SUCH_CLAIM = "the claim's number is not in the list"
 OTHER_CLAIM = "the first words are not that claim's"
 SHORT_QUOTE = "the evidence is shorter than 12 characters"
+LONG_QUOTE = "the evidence is longer than 120 characters"
 NO_QUOTE = "the evidence does not stand in the run"
 TOLD_TO_REMEMBER = "the evidence is an order to remember something"
 OFF_SUBJECT = "the evidence is about something else than the claim"
@@ -117,6 +119,8 @@ class _Case:
     def _evidence_fault(self, one: RawOperation) -> str:
         if quote_length(one.evidence) < QUOTE_CHARS:
             return SHORT_QUOTE
+        if len(one.evidence.strip()) > LONGEST_QUOTE:
+            return LONG_QUOTE
         if not self.said.hold(one.evidence):
             return NO_QUOTE
         if self.said.ordered(one.evidence):

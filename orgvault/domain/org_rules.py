@@ -10,6 +10,7 @@ from unicodedata import normalize
 from orgvault.domain.claim import BY_HAND, BY_REFLECTION
 from orgvault.domain.compiled import memory_rules
 from orgvault.domain.ids import agent_id_fault
+from orgvault.domain.masking import mentions_protected
 from orgvault.domain.record import Path, Violation
 
 # Words that stand for something else where a name may stand: the author of a claim, and the
@@ -185,9 +186,16 @@ def _folders(value: Mapping[str, object], agents: list[_Entry]) -> Iterator[Viol
             what = f"`{home}` is the home of {homes[folded]} too"
             yield Violation(at, what, "give each its own")
         homes.setdefault(folded, one.name)
+    given = value.get("protected")
+    listed = given if isinstance(given, list) else []
+    protected = tuple(one for one in listed if isinstance(one, str))
     for at, place in places:
-        if isinstance(place, str) and in_dot_folder(place):
+        if not isinstance(place, str):
+            continue
+        if in_dot_folder(place):
             yield Violation(at, f"`{place}` is in a dot-folder", "name a visible folder")
+        elif mentions_protected(f"{place}/x", protected):
+            yield Violation(at, f"`{place}` is a protected place", "name another folder")
 
 
 def _grants(agents: list[_Entry]) -> Iterator[Violation]:

@@ -53,6 +53,34 @@ ORDERS = (
     r"|\bdu (?:musst|sollst)\b|\bsie mussen\b|\btu dois\b|\bvous devez\b|\bdebes\b|\bdevi\b"
     r"|игнорир\w*[^.]{0,40}(?:инструкц|указани)|\b(?:ты|вы) (?:должен|должна|должны)\b"
     r"|(?:忽略|无视|無視).{0,20}(?:指令|指示|说明|說明|规则)|(?:你|您)(?:必须|必須|应该|應該)"
+    r"|\bit(?:'s| is) (?:now )?(?:mandatory|compulsory|obligatory|imperative|required) (?:to"
+    r"|that)\b"
+    r"|\b(?:one|everyone|everybody|anyone|nobody|no one) (?:must|should|shall|has to|ought)\b"
+    r"|(?:^'?|[.!;] )(?:every|each|all|any) (?:\w+ ){1,3}(?:must|should|shall|has to|have to)\b"
+    # without accents and voicing marks, as `plain_words` leaves them
+    r"|て(?:くたさい|下さい)|しなさい|하세요|하십시오"
+)
+# What may stand before an order in its sentence ("Before building, install …").
+LEADING_CLAUSES = (
+    r"(?:before|after|when|whenever|if|once|while|on|in|at|for|every|each|next) [^,.;!?]{1,80}, "
+    r"|(?:from now on|next time|in (?:the )?future|going forward|henceforth|first),? "
+)
+# The same in other languages, without accents (`й` is `и`).
+FOREIGN_IMPERATIVES = (
+    r"(?:lade?|fuhre?|schreibe?|sende|schicke?|prufe|nutze|verwende|starte|stoppe|installiere"
+    r"|vertraue?|losche|vergiss|achte|mache?|nimm|gib|lies|lass) (?!ich\b|ist\b|hat\b)\S"
+    r"|bitte (?:erst |zuerst |immer )?\w+en? "
+    r"|(?:пожалуиста,? |всегда |никогда не |обязательно |впредь )(?:\w+ )?"
+    r"\w+(?:[аеуя]и|[аеуя]?ите)\b"
+    r"|请|請|务必|務必|不要|切勿|一定要|必须|必須"
+)
+# Where a name without a dot is a machine's.
+HOSTS = (
+    r"\b(?:upload|send|push|copy|copie|post|ssh|connect|deploy|publish|write|report|log|sync|stream"
+    r"|forward|mirror|back)(?:s|es|ed|ing)?\b[^.;]{0,40}?\b(?:to|on|via|into|from"
+    r"|in to) (?:the )?'?"
+    r"([a-z0-9]+(?:-[a-z0-9]+)+)"
+    r"|\b(?:ssh|host|hostname|server) '?([a-z0-9]+(?:-[a-z0-9]+)+)"
 )
 # A sentence that starts like this is an order, not a statement.
 IMPERATIVES = (
@@ -107,6 +135,30 @@ PERMISSIONS = (
     r"|\bit(?:'s| is) (?:ok|okay|fine|allowed|permitted|acceptable)\b.{0,20}\bto\b"
     r"|\b(?:needs?|requires?) no (?:review|approval|permission|consent)\b"
     r"|\bno (?:review|approval|permission|consent) is (?:needed|required|necessary)\b"
+    r"|\bi (?:can|could) (?!not\b)[^.;]{0,60}?\bwithout (?:\w+ ){0,3}(?:reviews?|approval"
+    r"|permission"
+    r"|consent|sign-?off|clearance|asking|checks?|confirmation)\b"
+    r"|\bi(?:'ve| have| had| was| got| am) (?:\w+ ){0,2}(?:given|granted) (?:\w+ ){0,4}(?:access"
+    r"|permission|approval|rights?|authority|privileges?|clearance)\b"
+    r"|\b(?:is|are) (?:now |always |also )?(?:permitted|allowed|authori[sz]ed|approved|ok|okay"
+    r"|fine)"
+    r" (?:for|to) (?:me|us|my|agents)\b"
+    r"|\b(?:no longer|not|don't|doesn't|never) (?:needs?|requires?|have to (?:get|ask for"
+    r"|wait for))"
+    r" (?:\w+ ){0,3}(?:reviews?|approval|permission|consent|sign-?off|clearance|confirmation)\b"
+    r"|\bno longer (?:waits?|asks?) for (?:\w+ ){0,3}(?:reviews?|approval|permission|sign-?off)\b"
+    r"|\b(?:reviews?|approvals?|sign-?offs?|permissions?) (?:is|are) (?:now |always )?(?:optional"
+    r"|unnecessary|not (?:needed|required|necessary)|no longer (?:needed|required|necessary))\b"
+    r"|\b(?:said|says|told me|confirmed|agreed|decided)\b[^.;]{0,60}\b(?:is|are|was"
+    r"|were) (?:fine|ok"
+    r"|okay|allowed|permitted|acceptable|all ?right)\b"
+    r"|\b(?:erlaub|gestatte)\w* (?:es )?(?:mir|uns)\b|\b(?:mir|uns) (?:\w+ ){0,4}(?:erlaubt"
+    r"|gestattet)"
+    r"|\bich (?:brauche|benotige) (?:\w+ )?keine?n? (?:\w+ )?(?:freigabe|prufung|genehmigung"
+    r"|erlaubnis|zustimmung)|\bich kann [^.;]{0,60}\bohne (?:\w+ )?(?:freigabe|prufung|genehmigung"
+    r"|erlaubnis|zustimmung)"
+    r"|можно [^.;]{0,60}без (?:\w+ )?(?:проверк|согласован|одобрен|разрешен|ревью)"
+    r"|(?:不需要|不用|无需|無需|不必|不再需要).{0,8}(?:审批|審批|批准|审核|審核|评审|許可|许可|同意|检查|檢查)"
     r"|\bich darf\b|\bmir ist erlaubt\b|\bj'ai le droit\b|\bse me permite\b|\btengo permiso\b"
     r"|мне (?:можно|разреш)|允许我|允許我|我可以|我有权|我有權"
 )

@@ -76,6 +76,23 @@ class Committer:
         self._not_in_progress(patience_s=MESSAGE_WAIT_S)
         self._index.wait()
 
+    def would_wait(self) -> None:
+        """As `at_rest`, for a preview: nothing is cleared away."""
+        self._repository.trusted()
+        self._not_in_progress(patience_s=MESSAGE_WAIT_S)
+        self._index.would_wait()
+
+    def would_refuse(self, texts: Mapping[str, bytes | None]) -> None:
+        """Raise StagedOtherwise when a commit of these texts would; nothing is written."""
+        try:
+            head = self._repository.head()
+            wanted = {path: self._in_head(head, path) for path in sorted(texts)}
+            doubtful = self._index.unlike(wanted)
+            staged = self._index.listed(self._index.start_listing(doubtful))
+            self._staged_alike(head, Step(texts, "", Identity("", ""), 0, wanted), doubtful, staged)
+        finally:
+            self.objects.close()
+
     def land(self, ref: str, steps: Sequence[Step], committer: Identity, *, sign: bool) -> Landed:
         """Commit the steps on `ref`, one commit each, under one index refresh.
 

@@ -1,6 +1,8 @@
 """What can go wrong between orgvault and git, each with its own sentence."""
 
-from orgvault.errors import ChangedUnderneath, GitFailed, InProgress, VaultBusy
+from collections.abc import Sequence
+
+from orgvault.errors import ChangedUnderneath, GitFailed, InProgress, OrgvaultError, VaultBusy
 
 
 class ObjectMissing(GitFailed):
@@ -53,6 +55,27 @@ class MessageOpen(InProgress):
         super().__init__(
             "a commit (its message seems to be open in an editor; a minute after one that was "
             "given up it no longer counts)"
+        )
+
+
+class HalfWritten(OrgvaultError):
+    """A change failed, and a text that it had written could not be put back."""
+
+    def __init__(self, paths: Sequence[str], why: str) -> None:
+        super().__init__(
+            f"the change could not be committed ({why}), and {', '.join(paths)} could not be put "
+            "back: make room or mend the disk; the next command finishes the change, so do not "
+            "run this one again"
+        )
+
+
+class OnlyRows(OrgvaultError):
+    """A change failed whose rows were acknowledged before it: they stay, and nothing else does."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"its rows are recorded, the rest could not be written ({why}): make room or mend the "
+            "disk"
         )
 
 

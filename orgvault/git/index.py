@@ -47,6 +47,13 @@ class Index:
         while os.path.lexists(self._lock_path):
             self._wait_or_give_up()
 
+    def would_wait(self) -> None:
+        """As `wait`, but nothing is cleared away: an orgvault's own lock does not count."""
+        while os.path.lexists(self._lock_path) and _token(_read(self._lock_path)) is None:
+            if time.monotonic() > self._deadline:
+                raise held(self._lock_path)
+            time.sleep(0.01)
+
     @contextmanager
     def held(self, ref: str, oid: str) -> Iterator[None]:
         """Hold `index.lock`; the token names us, the branch and the commit.  Raises LockHeld."""

@@ -7,6 +7,7 @@ Formats: https://git-scm.com/docs/gitformat-pack (loose objects are zlib over
 import hashlib
 import os
 import zlib
+from contextlib import suppress
 
 from orgvault.git.faults import ObjectMissing
 from orgvault.git.pack import Pending, packed
@@ -116,6 +117,17 @@ class Objects:
         """One file for each object, as git does for a commit."""
         names: list[tuple[str, str]] = []
         folders: set[str] = set()
+        try:
+            self._write_scratch(names, folders)
+        except OSError:
+            for scratch, _ in names:
+                _unlink(scratch)
+            raise
+        for scratch, path in names:
+            os.replace(scratch, path)
+        fsync_folders(sorted(folders))
+
+    def _write_scratch(self, names: list[tuple[str, str]], folders: set[str]) -> None:
         for oid, (kind, content, _) in self._pending.items():
             path = self._path(oid)
             folder = os.path.dirname(path)
@@ -128,9 +140,6 @@ class Objects:
             folders.add(folder)
             _write_file(scratch, zlib.compress(_framed(kind, content), 1))
         fsync_files([scratch for scratch, _ in names])
-        for scratch, path in names:
-            os.replace(scratch, path)
-        fsync_folders(sorted(folders))
 
     def _write_pack(self) -> None:
         """One pack for all: a backlog of a thousand writes has seven thousand objects."""
@@ -198,7 +207,12 @@ def _write_file(path: str, content: bytes) -> None:
         while content:
             content = content[os.write(descriptor, content) :]
     except OSError:
-        os.unlink(path)
+        _unlink(path)
         raise
     finally:
         os.close(descriptor)
+
+
+def _unlink(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)

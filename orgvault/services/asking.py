@@ -9,9 +9,10 @@ from orgvault.domain.answer import RawOperation, read_answer
 from orgvault.domain.claim import Claim
 from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.excerpt import excerpt, prepared
+from orgvault.domain.masking import SECRET
 from orgvault.domain.operation import judge
 from orgvault.domain.problem import Problem
-from orgvault.domain.reflection import Answer, Model, Question, Reflection, Result, Run
+from orgvault.domain.reflection import Answer, Model, Question, Reflection, Result, Run, Verdict
 from orgvault.domain.reflection_prompt import prompt, shown_claims
 from orgvault.domain.roster import Agent
 from orgvault.errors import ModelFailed, OrgvaultError
@@ -71,13 +72,22 @@ class Asking:
         if operations is None:
             return made
         verdicts = judge(
-            operations,
+            [self._masked(one) for one in operations],
             question,
             others=self._desk.others(run.agent),
             protected=self._desk.roster.protected,
             sha256=seen,
         )
-        return replace(made, result=Result.APPLIED, reason="", operations=verdicts)
+        clean = tuple(map(_without_secrets, verdicts))
+        return replace(made, result=Result.APPLIED, reason="", operations=clean)
+
+    def _masked(self, one: RawOperation) -> RawOperation:
+        """An operation without the secrets in its words; none may reach a file."""
+        masked = self._desk.masked
+        return replace(
+            one, op=masked(one.op), claim_starts=masked(one.claim_starts), kind=masked(one.kind),
+            text=masked(one.text), why=masked(one.why), evidence=masked(one.evidence),
+        )  # fmt: skip
 
     def _repaired(
         self, made: Reflection, answer: Answer
@@ -113,6 +123,12 @@ class Asking:
         return left_s
 
 
+def _without_secrets(verdict: Verdict) -> Verdict:
+    """A verdict that drops what held a secret."""
+    held = SECRET in verdict.text or SECRET in verdict.evidence
+    return replace(verdict, verdict="it holds a secret") if held else verdict
+
+
 def _question(desk: Desk, run: Run, model: Model) -> tuple[Question, dict[str, str]]:
     """What the model sees, and the hash of each claim's file as it sees it."""
     agent, problems = run.agent, list[Problem]()
@@ -122,7 +138,8 @@ def _question(desk: Desk, run: Run, model: Model) -> tuple[Question, dict[str, s
     recent = [one for one in earlier if one.run != run.episode.run][-RECENT:]
     corrections = logs.records(Correction, "corrections", agent.id, problems)
     kept = {one.id for one in recent}
-    own = _own_texts(desk, agent, [one.claim for one in stored])
+    claims = [replace(one.claim, text=desk.masked(one.claim.text)) for one in stored]
+    own = _own_texts(desk, agent, claims)
     session, _ = prepared(run.session, cut=own, values=desk.secrets)
     seen = excerpt(
         run.session, desk.count_tokens, cut=own, protected=desk.roster.protected,
@@ -132,7 +149,7 @@ def _question(desk: Desk, run: Run, model: Model) -> tuple[Question, dict[str, s
         episode=run.episode,
         excerpt=seen,
         session=session,
-        claims=shown_claims([one.claim for one in stored], seen),
+        claims=shown_claims(claims, seen),
         recent=tuple(recent),
         corrections=tuple(one for one in corrections if one.episode in kept),
         prompt="",

@@ -139,6 +139,8 @@ def find(desk: Desk, given: str) -> tuple[Agent, str]:
     or it is another's.
     """
     start = given if given.startswith("c-") else f"c-{given}"
+    if start == "c-":  # an empty variable is no unique beginning
+        raise UnknownClaim(given)
     kept = Claims(desk.vault)
     fits = {
         claim_id: agent

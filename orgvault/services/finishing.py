@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orgvault.domain import episode as episodes
 from orgvault.domain import wake as wakes
 from orgvault.domain.episode import Episode, TranscriptFile
-from orgvault.domain.ids import derived_id, is_run_id
+from orgvault.domain.ids import derived_id, is_run_id, is_wake_id
 from orgvault.domain.roster import Agent
 from orgvault.domain.transcript import Session
 from orgvault.domain.wake import Reason, Status, Trigger, Wake, WakeEvent
@@ -31,7 +31,7 @@ class FinishedRun:
     """
 
     run: str
-    exit_code: int = 0
+    exit_code: int | None = None
     wakes: tuple[str, ...] = ()
     agent: str | None = None
     reason: Reason | None = None
@@ -69,6 +69,7 @@ def wake_done(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished
     Raises UnknownWake or MixedWakes before anything is written; a second call for the same run
     closes wakes that are still open and records nothing else.
     """
+    desk.require("dispatch", "record a run")  # before any wake is looked up: one refusal for all
     if not told.wakes:
         raise NoWake
     known = find_wakes(desk, told)
@@ -85,8 +86,8 @@ def record_run(
     reflecting: Reflecting,
 ) -> Finished:
     """The pipeline that `wake-done` and `reflect` share."""
-    if not is_run_id(told.run):
-        raise BadRunId(told.run)
+    if not is_run_id(told.run) or desk.masked(told.run) != told.run:
+        raise BadRunId(desk.masked(told.run))
     logs, now = desk.vault.logs, desk.clock.now()
     still_open = [wake for wake in known if wake.open]
     closings = [row("wakes", wakes.closed(w, told.run, now, desk.actor.name)) for w in still_open]
@@ -200,6 +201,15 @@ def find_wakes(desk: Desk, told: FinishedRun) -> list[Wake]:
         for event in desk.vault.logs.find(WakeEvent, "wakes", name, "wake", wanted)
     ]
     found = {wake.id: wake for wake in wakes.wakes(events)}
+    ours = {one for one in wanted - found.keys() if is_wake_id(one)} if told.agent else set()
+    if ours:
+        elsewhere = [
+            name
+            for name in desk.vault.logs.agents("wakes")
+            if name != told.agent and desk.vault.logs.find(WakeEvent, "wakes", name, "wake", ours)
+        ]
+        if elsewhere:
+            raise MixedWakes(sorted({*elsewhere, *([told.agent] if told.agent else [])}))
     unknown = [one for one in told.wakes if one not in found]
     if unknown and not told.agent:
         raise UnknownWake(unknown[0])
@@ -234,10 +244,9 @@ def episode_of(
     reason = told.reason or (first.reason if first else Reason.MANUAL)
     card = told.card or next((w.card for w in known if w.card), None)
     card = card or (posted.card if posted else None)
-    how = episodes.outcome(
-        told.exit_code, posted.outcome if posted else None, told.outcome, told.result
-    )
-    said = desk.masked(told.result or (posted.text if posted else ""))
+    exit_code = told.exit_code or 0
+    how = episodes.outcome(exit_code, posted.outcome if posted else None, told.outcome, told.result)
+    said_so = _unprotected(desk, told.result or (posted.text if posted else ""))
     turns = told.turns if told.turns is not None else session.turns
     session_id = told.session or session.session
     return Episode(
@@ -248,25 +257,36 @@ def episode_of(
         reason=reason,
         card=card,
         outcome=how,
-        exit_code=told.exit_code,
+        exit_code=exit_code,
         turns=turns,
         cost_usd=cost(desk, agent, told),
         duration_s=told.duration_s,
         tokens_in=told.tokens_in if told.tokens_in is not None else session.tokens_in,
         tokens_out=told.tokens_out if told.tokens_out is not None else session.tokens_out,
-        model=told.model or session.model,
-        summary=episodes.summary(reason, card, how, turns, said),
-        log=told.log,
+        model=_masked(desk, told.model or session.model),
+        summary=episodes.summary(reason, card, how, turns, said_so),
+        log=_masked(desk, told.log),
         transcript=transcript,
         prompt_sha256=None,
         core_sha256=None,
-        client=told.client or (session.client if transcript else None),
-        session=session_id,
+        client=_masked(desk, told.client or (session.client if transcript else None)),
+        session=_masked(desk, session_id),
         session_cost_usd=told.cost_usd if told.session else None,
         reflect_skipped=None,
         started_at=session.started_at,
         finished_at=now,
     )
+
+
+def _masked(desk: Desk, text: str | None) -> str | None:
+    return None if text is None else desk.masked(text)
+
+
+def _unprotected(desk: Desk, text: str) -> str:
+    """What a run said, without secrets; nothing of it when it names a protected place."""
+    from orgvault.domain.masking import mentions_protected
+
+    return "" if mentions_protected(text, desk.roster.protected) else desk.masked(text)
 
 
 def cost(desk: Desk, agent: Agent, told: FinishedRun) -> float | None:

@@ -23,11 +23,20 @@ from orgvault.values import dataclass
 
 @dataclass(frozen=True)
 class Log:
-    """A log as a table: the record of its rows, and the columns with their SQL types."""
+    """A log as a table: the record of its rows, and the columns with their SQL types.
+
+    The table is called like the log, in the `schema` if one is given.
+    """
 
     name: str
     kind: type[Any]
     columns: dict[str, str]
+    schema: str = ""
+
+    @property
+    def table(self) -> str:
+        """The name of the table."""
+        return f"{self.schema}.{self.name}" if self.schema else self.name
 
 
 EPISODES = Log(
@@ -57,9 +66,16 @@ def gather(
     """
     wanted = list(agents)
     for log in logs:
-        tables.make(log.name, log.columns)
-        _Gathering(vault, log, tables).gather(wanted, problems)
+        tables.make(log.table, log.columns)
+        load(vault, wanted, log, problems, tables)
     tables.lock()
+
+
+def load(
+    vault: Vault, agents: Iterable[str], log: Log, problems: list[Problem], tables: Tables
+) -> None:
+    """Load the rows of agents into the table of one log, which is there already."""
+    _Gathering(vault, log, tables).gather(agents, problems)
 
 
 class _Gathering:
@@ -88,11 +104,11 @@ class _Gathering:
         if self._form is None:
             return set(paths)
         try:
-            self._tables.load(self._log.name, self._form, paths)
+            self._tables.load(self._log.table, self._form, paths)
         except NotLoaded:
             return set(paths)
         files = self._tables.files(paths)
-        good = self._tables.loaded(self._log.name) - self._tables.odd(self._log.name)
+        good = self._tables.loaded(self._log.table) - self._tables.odd(self._log.table)
         return {path for path in paths if files.get(path) not in good}
 
     def _settle(
@@ -105,16 +121,16 @@ class _Gathering:
         """
         while True:
             files = self._tables.files(sorted(strict))
-            self._tables.remove(self._log.name, files.values())
+            self._tables.remove(self._log.table, files.values())
             some = _Some(self._vault.org, spooled, [path for path in paths if path in strict])
             found: list[Problem] = []
             ids, lines = self._strictly(some, agent, found)
-            both = self._tables.having(self._log.name, agent, ids)
+            both = self._tables.having(self._log.table, agent, ids)
             more = {path for path, file in self._tables.files(paths).items() if file in both}
             if not more:
                 break
             strict = strict | more
-        self._tables.add(self._log.name, agent, lines)
+        self._tables.add(self._log.table, agent, lines)
         problems.extend(found)
 
     def _strictly(

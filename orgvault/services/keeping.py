@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from orgvault.domain.claim import Claim
-from orgvault.domain.claim_file import close_claim_text, write_claim
+from orgvault.domain.claim_file import close_claim_text, updated_claim_text, write_claim
 from orgvault.domain.core_memory import Core, render
 from orgvault.domain.roster import Agent
 from orgvault.services.desk import Desk
@@ -21,11 +21,13 @@ def keep(
     for claim in written:
         after[claim.id] = claim
         if claim.active:
-            change.write(claims.path(agent.id, claim.id), write_claim(claim))
+            old = before.get(claim.id)
+            text = updated_claim_text(old.text, claim) if old else write_claim(claim)
+            change.write(claims.path(agent.id, claim.id), text)
     for claim in closed:
-        old = before[claim.id]
-        change.remove(old.path)
-        change.write(claims.path(agent.id, claim.id, CLOSED), close_claim_text(old.text, claim))
+        stored = before[claim.id]
+        change.remove(stored.path)
+        change.write(claims.path(agent.id, claim.id, CLOSED), close_claim_text(stored.text, claim))
         del after[claim.id]
     write_core(desk, change, agent, list(after.values()))
 

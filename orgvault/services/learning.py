@@ -166,8 +166,9 @@ class Learning:
         noun = "memory" if changed else "wake"
         learned = f", {changed} claim{'' if changed == 1 else 's'} changed" if changed else ""
         agent, run_id = run.agent.id, run.episode.run
+        op = "wake-done" if run.episode.wakes else "reflect"
         return self._desk.message(
-            f"{noun}({agent}): {run.episode.outcome}, {run_id}{learned}", "wake-done", agent, run_id
+            f"{noun}({agent}): {run.episode.outcome}, {run_id}{learned}", op, agent, run_id
         )
 
     # ── when the vault is busy ──────────────────────────────────────────────────────────────

@@ -6,6 +6,8 @@ same in whatever order, and on whatever machine, the rows are added up.
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 from orgvault.adapters.statistics import Tables
 from orgvault.domain.card import Card
@@ -21,27 +23,28 @@ from orgvault.store.cards import Cards
 from orgvault.store.claims import ACTIVE, CLOSED, Claims
 from orgvault.values import dataclass
 
+_Row = tuple[Any, ...]
 LOGS = (EPISODES, CORRECTIONS, REFLECTIONS)
 STATES = ("active", "superseded", "retired")
 _ALWAYS = "-infinity"
 
 _BY_OUTCOME = """
-SELECT outcome, count(*),
+SELECT agent, outcome, count(*),
   count(*) FILTER ((agent, id) IN (SELECT (agent, episode) FROM corrections)),
   count(cost_usd), sum(round(cost_usd * 1e6)::BIGINT),
   count(turns), sum(turns), max(turns),
   count(duration_s), sum(round(duration_s * 1e3)::BIGINT), max(round(duration_s * 1e3)::BIGINT)
-FROM episodes WHERE finished_at >= $since::TIMESTAMPTZ GROUP BY outcome"""
+FROM episodes WHERE finished_at >= $since::TIMESTAMPTZ GROUP BY agent, outcome"""
 _BY_RESULT = """
-SELECT result, count(*), sum(calls), count(cost_usd), sum(round(cost_usd * 1e6)::BIGINT),
+SELECT agent, result, count(*), sum(calls), count(cost_usd), sum(round(cost_usd * 1e6)::BIGINT),
   count(*) FILTER (calls > 0 AND cost_usd IS NULL)
-FROM reflections WHERE "at" >= $since::TIMESTAMPTZ GROUP BY result"""
+FROM reflections WHERE "at" >= $since::TIMESTAMPTZ GROUP BY agent, result"""
 _BY_VERDICT = """
-SELECT operation.verdict, count(*)
+SELECT agent, operation.verdict, count(*)
 FROM (
-  SELECT unnest(from_json(operations, '[{"verdict": "VARCHAR"}]')) AS operation
+  SELECT agent, unnest(from_json(operations, '[{"verdict": "VARCHAR"}]')) AS operation
   FROM reflections WHERE "at" >= $since::TIMESTAMPTZ
-) GROUP BY ALL ORDER BY count(*) DESC, operation.verdict"""
+) GROUP BY ALL"""
 
 
 @dataclass(frozen=True)
@@ -94,9 +97,12 @@ class Proposed:
 
 @dataclass(frozen=True)
 class Stats:
-    """Everything `memory stats` shows; `days` None means from the beginning."""
+    """Everything `memory stats` shows; `days` None means from the beginning.
 
-    agent: str
+    `agent` is None where it is the sum of several.
+    """
+
+    agent: str | None
     days: int | None
     work: Work
     claims: dict[str, dict[str, int]]
@@ -104,47 +110,97 @@ class Stats:
     proposals: Proposed
 
 
+@dataclass(frozen=True)
+class RosterStats:
+    """The same of every agent that the actor may read, and of all of them together."""
+
+    days: int | None
+    agents: tuple[Stats, ...]
+    total: Stats
+
+
 def stats(desk: Desk, agent_id: str, *, days: int | None) -> tuple[Stats, list[Problem]]:
     """What an agent's last days came to, with everything that could not be counted."""
     agent = desk.agent(agent_id)
     desk.require("read", f"read the memory of {agent.id}", agent)
-    since = _ALWAYS if days is None else days_before(desk.clock.now(), days)
     problems: list[Problem] = []
-    with Tables() as tables:
-        gather(desk.vault, [agent.id], LOGS, problems, tables)
-        measured = Stats(
-            agent.id, days, work(tables, since), _claims(desk, agent.id, problems),
-            reflected(tables, since), _proposed(desk, agent.id, since, problems),
-        )  # fmt: skip
-    return measured, problems
+    return _measured(desk, [agent.id], days, problems).agents[0], problems
+
+
+def roster(desk: Desk, *, days: int | None) -> tuple[RosterStats, list[Problem]]:
+    """What the last days of every agent that the actor may read came to."""
+    problems: list[Problem] = []
+    agents = [agent.id for agent in desk.readable()]
+    return _measured(desk, agents, days, problems), problems
+
+
+def since(desk: Desk, days: int | None) -> str:
+    """The instant from which the last days count."""
+    return _ALWAYS if days is None else days_before(desk.clock.now(), days)
 
 
 def work(tables: Tables, since: str) -> Work:
-    """What the loaded episodes that finished since an instant came to."""
-    rows = tables.ask(_BY_OUTCOME, since=since)
-    outcomes = {str(one): 0 for one in Outcome} | {row[0]: row[1] for row in rows}
-    episodes, corrected, priced = (sum(row[at] for row in rows) for at in (1, 2, 3))
-    micro = sum(row[4] or 0 for row in rows) if priced else None
+    """What the loaded episodes that finished since an instant came to, of all agents together."""
+    return _work(tables.ask(_BY_OUTCOME, since=since))
+
+
+def _measured(
+    desk: Desk, agents: list[str], days: int | None, problems: list[Problem]
+) -> RosterStats:
+    begin = since(desk, days)
+    with Tables() as tables:
+        gather(desk.vault, agents, LOGS, problems, tables)
+        outcomes, results, verdicts = (
+            tables.ask(question, since=begin) for question in (_BY_OUTCOME, _BY_RESULT, _BY_VERDICT)
+        )
+    claims = {agent: _claims(desk, agent, problems) for agent in agents}
+    cards = _proposals(desk, begin, problems)
+
+    def of(*some: str) -> Stats:
+        own, learned, judged = (
+            [row for row in rows if row[0] in some] for rows in (outcomes, results, verdicts)
+        )
+        kept = sum((claims[agent] for agent in some), Counter[tuple[str, str]]())
+        return Stats(
+            None, days, _work(own),
+            {str(kind): {state: kept[kind, state] for state in STATES} for kind in ClaimKind},
+            _reflected(learned, judged),
+            _proposed([card for card in cards if card.agent in some]),
+        )  # fmt: skip
+
+    return RosterStats(days, tuple(replace(of(one), agent=one) for one in agents), of(*agents))
+
+
+def _work(rows: list[_Row]) -> Work:
+    """What episodes came to, from rows of `_BY_OUTCOME`."""
+    outcomes = {str(one): 0 for one in Outcome}
+    for row in rows:
+        outcomes[row[1]] += row[2]
+    episodes, corrected, priced = (sum(row[at] for row in rows) for at in (2, 3, 4))
+    micro = sum(row[5] or 0 for row in rows) if priced else None
     done = outcomes[Outcome.DONE]
     return Work(
         episodes, done, corrected, _share(corrected, done),
         _usd(micro), None if micro is None else _share(micro, done, 1e6),
         episodes - priced, outcomes,
-        _spread(((row[5], row[6], row[7]) for row in rows), 1),
-        _spread(((row[8], row[9], row[10]) for row in rows), 1000),
+        _spread(((row[6], row[7], row[8]) for row in rows), 1),
+        _spread(((row[9], row[10], row[11]) for row in rows), 1000),
     )  # fmt: skip
 
 
-def reflected(tables: Tables, since: str) -> Reflected:
-    """What the loaded reflections since an instant came to."""
-    rows = tables.ask(_BY_RESULT, since=since)
-    results = {str(one): 0 for one in Result} | {row[0]: row[1] for row in rows}
-    verdicts = dict(tables.ask(_BY_VERDICT, since=since))
-    priced = sum(row[3] for row in rows)
+def _reflected(rows: list[_Row], judged: list[_Row]) -> Reflected:
+    """What reflections came to, from rows of `_BY_RESULT` and `_BY_VERDICT`."""
+    results = {str(one): 0 for one in Result}
+    for row in rows:
+        results[row[1]] += row[2]
+    verdicts = sum((Counter({row[1]: row[2]}) for row in judged), Counter[str]())
+    accepted = verdicts.pop(ACCEPTED, 0)
+    priced = sum(row[4] for row in rows)
     return Reflected(
-        sum(row[1] for row in rows), sum(row[2] for row in rows),
-        _usd(sum(row[4] or 0 for row in rows) if priced else None),
-        sum(row[5] for row in rows), results, verdicts.pop(ACCEPTED, 0), verdicts,
+        sum(row[2] for row in rows), sum(row[3] for row in rows),
+        _usd(sum(row[5] or 0 for row in rows) if priced else None),
+        sum(row[6] for row in rows), results, accepted,
+        dict(sorted(verdicts.items(), key=lambda one: (-one[1], one[0]))),
     )  # fmt: skip
 
 
@@ -173,31 +229,34 @@ def describe(measured: Stats) -> str:
     wide = max(len(name) for name, _, _ in lines[:6])
     high = max(len(figure) for _, figure, _ in lines)
     rows = [f"{name:<{wide}}  {figure:>{high}}  {more}".rstrip() for name, figure, more in lines]
-    return "\n".join([f"{measured.agent}, {when}", *rows])
+    return "\n".join([f"{measured.agent or 'all agents'}, {when}", *rows])
 
 
-def _claims(desk: Desk, agent: str, problems: list[Problem]) -> dict[str, dict[str, int]]:
+def _claims(desk: Desk, agent: str, problems: list[Problem]) -> Counter[tuple[str, str]]:
+    """How many claims of an agent there are of each kind and state."""
     kept = Claims(desk.vault)
     found: Counter[tuple[str, str]] = Counter()
     for folder in (ACTIVE, CLOSED):
         for one in kept.load(agent, folder, problems):
             gone = "superseded" if one.claim.superseded_by else "retired"
             found[one.claim.kind, "active" if one.claim.active else gone] += 1
-    return {str(kind): {state: found[kind, state] for state in STATES} for kind in ClaimKind}
+    return found
 
 
-def _proposed(desk: Desk, agent: str, since: str, problems: list[Problem]) -> Proposed:
+def _proposals(desk: Desk, since: str, problems: list[Problem]) -> list[Card]:
+    """The improve cards since an instant; an agent is told no fault of what may be another's."""
     kept = Cards(desk.vault, desk.roster.pages_folder)
+    faults: list[Problem] = []
     ids = [name.removesuffix(".md") for name in desk.vault.names(kept.folder)]
-    found = [kept.get(one, problems) for one in ids if one.startswith("imp-")]
-    cards = [one.card for one in found if one is not None and _counts_for(one.card, agent, since)]
+    found = [kept.get(one, faults) for one in ids if one.startswith("imp-")]
+    problems.extend(faults if desk.actor.is_person else ())
+    cards = [one.card for one in found if one is not None and one.card.kind == "improve"]
+    return [card for card in cards if since == _ALWAYS or card.created >= since]
+
+
+def _proposed(cards: list[Card]) -> Proposed:
     told = Counter(card.status for card in cards)
     return Proposed(len(cards), told["shipped"], told["closed"])
-
-
-def _counts_for(card: Card, agent: str, since: str) -> bool:
-    recent = since == _ALWAYS or card.created >= since
-    return card.kind == "improve" and card.agent == agent and recent
 
 
 def _share(part: int, whole: int, unit: float = 1) -> float | None:

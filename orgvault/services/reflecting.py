@@ -4,11 +4,12 @@ The step itself is in `services/learning.py`, which a run that is only recorded 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orgvault.domain.episode import TranscriptFile
 from orgvault.domain.roster import Agent
-from orgvault.domain.transcript import EMPTY, Session
+from orgvault.domain.transcript import EMPTY, Session, ToolCall
 from orgvault.domain.wake import Trigger
 from orgvault.errors import BadFile
 from orgvault.services.desk import Desk
@@ -50,6 +51,11 @@ class Reflecting:
         """The session of a transcript; an empty one, with a remark, when it cannot be read."""
         if path is None:
             return EMPTY, None
+        from orgvault.domain.masking import mentions_protected
+
+        if mentions_protected(path, self._desk.roster.protected):
+            remarks.append(f"{path} stands in a protected place and was not read")
+            return EMPTY, None
         try:
             session, sha256 = self._means.read_session(path)
         except BadFile as fault:
@@ -59,7 +65,12 @@ class Reflecting:
             count = len(session.skipped_lines)
             first = session.skipped_lines[0]
             remarks.append(f"{path}: {count} lines could not be read, the first is line {first}")
-        return session, TranscriptFile(path=path, sha256=sha256)
+        masked = self._desk.masked
+        items = tuple(
+            replace(one, tool=masked(one.tool)) if isinstance(one, ToolCall) else one
+            for one in session.items
+        )
+        return replace(session, items=items), TranscriptFile(path=masked(path), sha256=sha256)
 
     def why_not(
         self, agent: Agent, trigger: Trigger, turns: int | None, *, unread: bool = False

@@ -3,6 +3,7 @@
 from orgvault.domain.card import Card
 from orgvault.domain.card_file import read_card
 from orgvault.domain.problem import Problem
+from orgvault.store.files import unread
 from orgvault.store.vault import Vault
 from orgvault.values import dataclass
 
@@ -38,12 +39,17 @@ class Cards:
 
     def get(self, card_id: str, problems: list[Problem]) -> Stored | None:
         """One card; None when there is no note of that name, or it cannot be read."""
-        path = self.path(card_id)
-        return self._read(path, problems) if self._vault.read(path) is not None else None
+        return self._read(self.path(card_id), problems)
 
     def _read(self, path: str, problems: list[Problem]) -> Stored | None:
         try:
-            text = (self._vault.read(path) or b"").decode()
+            content = self._vault.read(path)
+            if content is None:
+                return None
+            text = content.decode()
+        except OSError as failure:
+            problems.append(unread(path, failure))
+            return None
         except UnicodeDecodeError:
             problems.append(Problem(path, 0, "the note is not UTF-8", "save it as UTF-8"))
             return None

@@ -7,7 +7,7 @@ from orgvault.domain.claim_file import read_claim
 from orgvault.domain.ids import is_claim_id
 from orgvault.domain.problem import Problem
 from orgvault.errors import UnreadableMemory
-from orgvault.store.files import fingerprint
+from orgvault.store.files import fingerprint, unread
 from orgvault.store.vault import ORG
 from orgvault.values import dataclass
 
@@ -59,13 +59,24 @@ class Claims:
     def active(self, agent: str) -> list[Stored]:
         """An agent's active claims, by id.
 
+        One that carries its closing, or stands in `closed/` too, is closed: `check` reports it.
         Raises UnreadableMemory when one cannot be read: never a shorter list.
         """
-        return self._sound(agent, ACTIVE)
+        gone = set(self.ids(agent, CLOSED))
+        return [
+            one
+            for one in self._sound(agent, ACTIVE)
+            if one.claim.active and one.claim.id not in gone
+        ]
 
     def closed(self, agent: str) -> list[Stored]:
         """An agent's closed claims, by id.  Raises UnreadableMemory when one cannot be read."""
-        return self._sound(agent, CLOSED)
+        known = self._sound(agent, CLOSED)
+        ids = {one.claim.id for one in known}
+        here = (one for one in self._sound(agent, ACTIVE) if not one.claim.active)
+        return sorted(
+            [*known, *(one for one in here if one.claim.id not in ids)], key=lambda s: s.claim.id
+        )
 
     def ids(self, agent: str, folder: str) -> list[str]:
         """The ids in a folder, by the names of their files."""
@@ -74,11 +85,18 @@ class Claims:
 
     def load(self, agent: str, folder: str, problems: list[Problem]) -> list[Stored]:
         """The claims of a folder; what is none goes to `problems`."""
-        return [
+        found = [
             stored
             for name in self._names(agent, folder)
             if (stored := self._read(agent, folder, name, problems)) is not None
         ]
+        gone = set(self.ids(agent, CLOSED)) if folder == ACTIVE else set()
+        problems.extend(
+            Problem(one.path, 0, "it stands in closed/ too, so the claim is closed", "remove one")
+            for one in found
+            if one.claim.id in gone
+        )
+        return found
 
     def _sound(self, agent: str, folder: str) -> list[Stored]:
         problems: list[Problem] = []
@@ -99,7 +117,11 @@ class Claims:
 
     def _read(self, agent: str, folder: str, name: str, problems: list[Problem]) -> Stored | None:
         path = f"{ORG}/memory/{agent}/{folder}/{name}"
-        content = self._tree.read(path)
+        try:
+            content = self._tree.read(path)
+        except OSError as failure:
+            problems.append(unread(path, failure))
+            return None
         if content is None:
             return None
         try:

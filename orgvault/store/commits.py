@@ -10,7 +10,7 @@ from dataclasses import replace
 from orgvault.domain.instants import moment
 from orgvault.errors import BadFile, ChangedUnderneath, NotRecorded, OrgvaultError
 from orgvault.git.commit import Committer, Step
-from orgvault.git.faults import Moved
+from orgvault.git.faults import HalfWritten, Moved
 from orgvault.git.repository import Identity
 from orgvault.store import files
 from orgvault.store.entry import Entry, Row, Text
@@ -26,6 +26,7 @@ _TRIES = 3
 _BATCH = 250
 # A row is appended after it was spooled, by clocks that may be this much apart.
 _CLOCK_NS = 60 * 10**9
+_NONE: Mapping[str, str | None] = {}
 
 
 class Commits:
@@ -50,6 +51,16 @@ class Commits:
             yield self
         finally:
             self._committer.objects.close()
+
+    def would_wait(self) -> None:
+        """Raise what `ready` would raise; changes nothing."""
+        self._committer.would_wait()
+
+    def would_refuse(self, texts: Sequence[Text]) -> None:
+        """Raise what committing these texts would raise; changes nothing."""
+        self._check(texts)
+        whole = self._place.in_repository
+        self._committer.would_refuse({whole(text.path): text.will_be for text in texts})
 
     def settle(self, ref: str, leave: str | None = None) -> None:
         """Finish the journal, then commit every spooled entry of this branch and vault.
@@ -78,21 +89,22 @@ class Commits:
     def make(self, entry: Entry, acknowledged: Sequence[Row]) -> None:
         """Journal, write and commit a change; its companions hold the rows `acknowledged`.
 
-        Raises what prevents it, with every text as it was and its rows taken back.
+        Raises what prevents it, with every text as it was and its rows taken back; HalfWritten
+        when a text could not be put back.
         """
         with self.ready():
             self._check(entry.texts)
             try:
                 self._spool.write_journal(entry)
             except OSError as failure:
-                raise NotRecorded(self._place.private, failure.strerror or "") from failure
+                self._spool.drop_journal()  # its name stands already if only the last step failed
+                raise NotRecorded(self._place.private, _why(failure)) from failure
             try:
                 self._apply(entry, acknowledged, self._spool.journalled_ns())
-            except OSError as failure:
-                self._give_up(entry)
-                raise NotRecorded(self._place.root, failure.strerror or "") from failure
-            except OrgvaultError:
-                self._give_up(entry)
+            except (OrgvaultError, OSError) as failure:
+                self._give_up(entry, failure)
+                if isinstance(failure, OSError):
+                    raise NotRecorded(self._place.root, _why(failure)) from failure
                 raise
             self._spool.drop(entry.companions)
             self._spool.drop_journal()
@@ -172,15 +184,22 @@ class Commits:
 
     def _apply(self, entry: Entry, acknowledged: Sequence[Row], since_ns: int) -> None:
         """Write an entry's texts and rows and commit them; taken back when it fails."""
+        kept: dict[str, str | None] = {}
         try:
             for text in entry.texts:
-                if self._now(text) not in {text.before, text.after}:
+                now = self._now(text)
+                if now not in {text.before, text.after}:
                     raise Edited(text.path)
+                if now != text.after:
+                    kept[text.path] = files.keep(self._place.path(text.path), self._place.scratch)
                 self._place.write(text.path, text.will_be)
             self._commit([replace(entry, rows=(*acknowledged, *entry.rows))], since_ns)
         except (OrgvaultError, OSError):
-            self._put_back(entry.texts)
+            self._put_back(entry.texts, kept)
             raise
+        finally:
+            for former in filter(None, kept.values()):
+                files.remove(former)
 
     def _finish(self, entry: Entry, ref: str) -> bool:
         """Finish a change that a crash cut off; whether its rows are committed with it.
@@ -208,19 +227,34 @@ class Commits:
         self._spool.drop_journal()
         return not why
 
-    def _give_up(self, entry: Entry) -> None:
+    def _give_up(self, entry: Entry, failure: Exception) -> None:
         """Forget a change that failed.
 
-        Unless a text could not be put back: then it is finished by whoever comes next.
+        HalfWritten when a text could not be put back: whoever comes next finishes the change.
         """
-        if all(self._now(text) != text.after for text in entry.texts):
-            self._spool.drop_journal()
+        written = [text.path for text in entry.texts if self._now(text) == text.after]
+        if written:
+            raise HalfWritten(written, _why(failure)) from failure
+        self._spool.drop_journal()
 
-    def _put_back(self, texts: Sequence[Text]) -> None:
-        """Restore texts that read as we have written them, unless HEAD holds them so."""
+    def _put_back(self, texts: Sequence[Text], kept: Mapping[str, str | None] = _NONE) -> None:
+        """Restore texts that read as we have written them, unless HEAD holds them so.
+
+        From the files that were `kept`, which takes no room.  Raises OSError after the last.
+        """
+        failures = []
         for text in texts:
-            if self._now(text) == text.after and not self._committed(text):
-                self._place.write(text.path, text.was)
+            try:
+                if self._now(text) != text.after or self._committed(text):
+                    continue
+                if former := kept.get(text.path):
+                    files.put_back(former, self._place.path(text.path))
+                else:
+                    self._place.write(text.path, text.was)
+            except OSError as failure:
+                failures.append(failure)
+        if failures:
+            raise failures[0]
 
     def _check(self, texts: Sequence[Text]) -> None:
         for text in texts:
@@ -240,3 +274,7 @@ class Commits:
         root = objects.root(self._place.repository.head().oid)
         entry = objects.entry(root, self._place.in_repository(path))
         return entry.oid if entry else None
+
+
+def _why(failure: Exception) -> str:
+    return getattr(failure, "strerror", None) or str(failure)

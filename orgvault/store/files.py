@@ -2,21 +2,43 @@
 
 import errno
 import os
+import stat
 from hashlib import sha256
 
+from orgvault.domain.problem import Problem
 from orgvault.posix import O_CLOEXEC, fsync_folder
+
+O_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # POSIX only
 
 ABSENT = ""
 SCRATCH = ".orgvault-tmp-"
 
 
 def read_bytes(path: str) -> bytes | None:
-    """A file's content; None when there is no such file."""
+    """A file's content; None when there is no such file.  OSError when it is no regular file."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_regular(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def read_regular(path: str) -> bytes:
+    """A file's content.  OSError for anything but a file, without waiting on it."""
+    with open(path, "rb", opener=_without_waiting) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        return file.read()
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | O_NONBLOCK | O_CLOEXEC)
+
+
+def unread(path: str, failure: OSError) -> Problem:
+    """The problem of a file that cannot be read: a folder or a pipe of its name, or forbidden."""
+    why = (failure.strerror or str(failure)).lower()
+    do = "put the file in its place, from git or by hand"
+    return Problem(path, 0, f"cannot be read ({why})", do)
 
 
 def fingerprint(content: bytes | None) -> str:
@@ -63,6 +85,26 @@ def _replace(path: str, content: bytes, folder: str) -> None:
     except OSError:
         remove(scratch)
         raise
+
+
+def keep(path: str, folder: str) -> str | None:
+    """A second name for a file, in `folder`: with it the file can be put back on a full disk.
+
+    None where there is no such file, or the file system cannot do that.
+    """
+    kept = os.path.join(folder, f"{SCRATCH}{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        make_folder(folder)
+        os.link(path, kept)
+    except OSError:
+        return None
+    return kept
+
+
+def put_back(kept: str, path: str) -> None:
+    """Put a file that was kept in its former place again."""
+    os.replace(kept, path)
+    fsync_folder(os.path.dirname(path))
 
 
 def remove(path: str) -> None:

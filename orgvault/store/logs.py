@@ -25,6 +25,7 @@ from orgvault.store.faults import (
     RowTooLong,
     Unreadable,
 )
+from orgvault.store.files import read_regular
 from orgvault.values import dataclass
 
 T = TypeVar("T")
@@ -208,9 +209,19 @@ def parse(raw: bytes) -> dict[str, object]:
         raise
     except (ValueError, RecursionError):
         raise (Marker if raw.startswith(_MARKERS) else NotARow) from None
-    if isinstance(row, dict):
-        return row
-    raise NotARow
+    if not isinstance(row, dict):
+        raise NotARow
+    if b"\\ud" in raw.lower():
+        _whole_characters(row)
+    return row
+
+
+def _whole_characters(row: dict[str, object]) -> None:
+    """Refuse half of a surrogate pair, which cannot be printed."""
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise NotUtf8 from None
 
 
 def _line(raw: bytes, file: str, number: int, problems: list[Problem]) -> Iterator[Line]:
@@ -296,5 +307,4 @@ def _mtime_ns(path: str) -> int:
 
 
 def _bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+    return read_regular(path)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import unified_diff
 
+from orgvault.errors import VaultBusy
 from orgvault.store.entry import Message, Row
 from orgvault.store.vault import Change, Identity, Vault
 
@@ -12,21 +13,34 @@ class Preview(Vault):
     """Computes every write and keeps it in `planned`: subject, rows, a diff for each text."""
 
     def record(self, message: Message, author: Identity, rows: Sequence[Row], at: str) -> None:
-        """Plan rows."""
+        """Plan rows.  Raises what the write itself would raise."""
         del author, at
+        self._may_write()
+        try:
+            self._would_wait()
+        except VaultBusy as busy:
+            self._remark(f"would be recorded, to be committed later: {busy.why}")
         self._plan(message, rows, ())
 
     @contextmanager
     def change(
         self, message: Message, author: Identity, at: str, rows: Sequence[Row] = ()
     ) -> Iterator[Change]:
-        """Plan texts and rows."""
+        """Plan texts and rows.  Raises what the write itself would raise."""
         del author, at
+        self._may_write()
+        self._would_wait()
         change = Change(self, message, rows)
         yield change
+        if change.texts:
+            self._commits(-1).would_refuse(change.texts)
         diffs = [self._diff(text.path, text.content) for text in change.texts]
         if rows or change.rows or diffs:
             self._plan(change.message, (*rows, *change.rows), diffs)
+
+    def _may_write(self) -> None:
+        self.repository.trusted()
+        self._branch()
 
     def settle(self) -> None:
         """Leave everything as it is."""

@@ -36,6 +36,7 @@ class Spool:
         try:
             files.replace(os.path.join(self._folder, name), entry.encode(), self._scratch)
         except OSError as failure:
+            files.remove(os.path.join(self._folder, name))  # if only the last step failed
             raise NotRecorded(self._folder, failure.strerror or str(failure)) from failure
         return name
 

@@ -8,10 +8,11 @@ settles what others left: a journal after a crash, rows that could not be commit
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from orgvault import posix
-from orgvault.errors import Detached, NoVault, OrgvaultError, VaultBusy
+from orgvault.errors import Detached, NotRecorded, NoVault, OrgvaultError, VaultBusy
+from orgvault.git.faults import HalfWritten, OnlyRows
 from orgvault.git.housekeeping import due, repack
 from orgvault.git.repository import Identity
 from orgvault.store import files
@@ -113,16 +114,21 @@ class Vault:
         The rows given are acknowledged before anything else.  The body runs under the lock and
         computes from what stands there; what it writes is committed when it ends.  Raises
         Detached or VaultBusy before the body (the rows stay acknowledged), ChangedUnderneath or
-        VaultBusy after it with every text as it was.
+        VaultBusy after it with every text as it was, NotRecorded with nothing left (OnlyRows
+        when rows were given: those stay), HalfWritten when the next command finishes it.
         """
         own = self._acknowledge(message, author, rows, at) if rows else None
         self._branch()
         with self._locked() as lock:
             commits = self._commits(lock)
             try:
-                commits.settle(self._branch(), leave=own)
-                with commits.ready():
-                    change = Change(self, message, rows)
+                try:
+                    commits.settle(self._branch(), leave=own)
+                    with commits.ready():
+                        change = Change(self, message, rows)
+                except OSError as failure:
+                    why = failure.strerror or str(failure)
+                    raise NotRecorded(self.place.private, why) from failure
                 yield change
                 entry = Entry(
                     self._branch(), self.prefix, str(change.message), (author.name, author.email),
@@ -130,6 +136,13 @@ class Vault:
                 )  # fmt: skip
                 if entry.rows or entry.texts or own:
                     commits.make(entry, rows)
+            except HalfWritten:
+                raise  # the journal has the rows too
+            except NotRecorded as failure:
+                if own is None:
+                    raise
+                self._settle_or_say(lock, own)
+                raise OnlyRows(str(failure.__cause__)) from failure
             except Exception:  # not on ^C, which is a crash: the next command settles
                 if own:
                     self._settle_or_say(lock, own)
@@ -178,7 +191,8 @@ class Vault:
             raise BeingWritten(holder.decode(errors="replace").strip())
         try:
             # Only ever read for a message: the kernel, not this number, holds the lock.
-            posix.write_over(lock, f"{posix.process_name(os.getpid())} ({os.getpid()})")
+            with suppress(OSError):
+                posix.write_over(lock, f"{posix.process_name(os.getpid())} ({os.getpid()})")
             yield lock
         finally:
             posix.free_lock(lock)
@@ -195,6 +209,10 @@ class Vault:
                 why = failure.why if isinstance(failure, VaultBusy) else str(failure)
                 done = "recorded" if own else "an interrupted change is"
                 self._remark(f"{done}, to be committed later: {why}")
+
+    def _would_wait(self) -> None:
+        """Raise what would keep a commit from being made now; changes nothing."""
+        self._commits(-1).would_wait()
 
     def _commits(self, lock: int) -> Commits:
         return Commits(

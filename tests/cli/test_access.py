@@ -26,6 +26,8 @@ MATRIX = {
     ("reflect", "nova", "--run", "r"): (0, 4, 4, 4, 4),
     ("post", "--run", "r", "--agent", "nova", "hello"): (0, 0, 4, 0, 4),
     ("import", "codex", "x", "--agent", "nova"): (1, 4, 4, 4, 4),
+    ("stats",): (0, 0, 0, 0, 0),
+    ("query", "SELECT 1"): (0, 0, 0, 0, 0),
     ("task", "add", "x"): (0, 0, 4, 4, 4),
     ("task", "list"): (0, 0, 4, 4, 4),
     ("task", "redo", "{card}", "why"): (0, 0, 0, 4, 4),

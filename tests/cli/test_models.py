@@ -178,8 +178,36 @@ def test_a_dry_run_counts_its_call_and_writes_nothing_else(remote: Harbor) -> No
 
 
 @pytest.mark.parametrize("given", ["-1", "many", "1.5"])
-def test_a_cap_that_is_no_number_is_refused(harbor: Harbor, given: str) -> None:
-    told = harbor.run(
-        "wake-done", "x", "--agent", "nova", "--run", "r", code=2, ORG_REFLECT_MAX_PER_DAY=given
+def test_a_cap_that_is_no_number_calls_no_model_and_loses_no_run(
+    remote: Harbor, given: str
+) -> None:
+    with serving("given", text=addition()) as provider:
+        told = remote.run(
+            "wake-done", remote.wake("nova"), "--run", "run-1", "--transcript", BUILD, code=0,
+            ORG_REFLECT_MAX_PER_DAY=given, **at(provider),
+        )  # fmt: skip
+        assert provider.asked == []
+    assert f"ORG_REFLECT_MAX_PER_DAY is '{given}'" in told.err
+    assert remote.rows("episodes", "nova")[-1]["run"] == "run-1"
+
+
+def test_empty_settings_are_unset_ones(harbor: Harbor) -> None:
+    done = harbor.finish(
+        "nova", "run-1", "--transcript", BUILD, ORG_REFLECT_MAX_PER_DAY="", ORG_REFLECT_MODEL=""
     )
-    assert "ORG_REFLECT_MAX_PER_DAY" in told.err
+    assert done["reflection"]["result"] == "applied"
+
+
+def test_a_bound_secret_reaches_no_byte_whatever_the_model_says(remote: Harbor) -> None:
+    value = "kranichwaldXy"
+    answer = addition(f"I use {value} whenever I deploy.", why=value, kind=value)
+    with serving("given", text=answer) as provider:
+        done = remote.finish(
+            "nova", "run-1", "--transcript", BUILD, "--log", f"logs/{value}", "--model", value,
+            "--session", value, "--client", value, CALENDAR_TOKEN=value, **at(provider),
+        )  # fmt: skip
+        assert all(value not in json.dumps(dict(one.body)) for one in provider.asked)
+    assert done["reflection"]["operations"][0]["verdict"] != "accepted"
+    everything = remote.git("log", "-4", "-p", "--format=%B")
+    assert value not in everything
+    assert value not in json.dumps(done)

@@ -148,8 +148,29 @@ def test_what_the_owner_corrected_does_not_come_back() -> None:
     new = superseding(old, "c-00000002", "I lose a turn when I build too early.", "sam", EARLY)
     memory = Memory.of(close(old, "sam", "corrected", EARLY, new.id), new)
     done = memory.apply(memory.add(BUILD))
-    assert what(done) == [(application.REPLACED, "nothing")]
-    assert done.changed == ()
+    assert what(done) == [(ACCEPTED, "repeated")]
+    assert done.verdicts[0].claim_id == new.id
+    assert [(one.text, one.times_seen) for one in done.changed] == [(new.text, 2)]
+
+
+def test_first_words_repeat_the_end_of_a_chain_unless_that_was_retired() -> None:
+    first = claim(1, BUILD)
+    second = superseding(first, "c-00000002", "I build early.", "sam", EARLY)
+    third = superseding(second, "c-00000003", "I build too early.", "sam", EARLY)
+    gone = (
+        close(first, "sam", "corrected", EARLY, second.id),
+        close(second, "sam", "corrected", EARLY, third.id),
+    )
+    memory = Memory.of(*gone, third)
+    assert what(memory.apply(memory.add(BUILD))) == [(ACCEPTED, "repeated")]
+    assert memory.active[third.id].evidence == ("run-1", "run-9")
+    assert what(memory.apply(memory.add(BUILD))) == [(ACCEPTED, "nothing")]
+
+    ended = Memory.of(*gone, close(third, "sam", "no", EARLY))
+    assert what(ended.apply(ended.add(BUILD))) == [(application.REPLACED, "nothing")]
+
+    for broken in (Memory.of(*gone), Memory.of(*gone, replace(third, supersedes=None))):
+        assert what(broken.apply(broken.add(BUILD))) == [(ACCEPTED, "added")]
 
 
 def test_r7_the_same_claim_twice_is_one_claim() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from orgvault.domain.claim import Claim, ClaimKind, close, new_claim
-from orgvault.domain.claim_file import close_claim_text, read_claim, write_claim
+from orgvault.domain.claim_file import close_claim_text, read_claim, updated_claim_text, write_claim
 from orgvault.domain.record import plain
 
 FILE = ".agents/org/memory/nova/claims/c-7f3k2q9d.yaml"
@@ -133,6 +133,57 @@ def test_yaml_06_a_text_edited_by_hand_keeps_every_line(end: str, last: str) -> 
     gap = "" if last else end
     assert after == f'{text}{gap}closed_at: {LATER}{end}closed_by: kim{end}reason: "why"{end}'
     assert read_claim(after, FILE) == (closed, ())
+
+
+def seen_again(claim: Claim, *runs: str) -> Claim:
+    evidence = (*claim.evidence, *runs)[-3:]
+    return replace(claim, evidence=evidence, times_seen=claim.times_seen + 1, last_seen=LATER)
+
+
+@given(CLAIMS, CLAIMS)
+def test_yaml_06_our_own_file_gives_the_same_bytes_when_values_change(a: Claim, b: Claim) -> None:
+    after = replace(b, text=a.text, kind=a.kind)
+    assert updated_claim_text(write_claim(a), after) == write_claim(after)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_yaml_06_a_repeat_changes_only_its_values(end: str) -> None:
+    text = BY_HAND.replace("  - run-0412\n", "  # first\n  - run-0412  # one\n  - 'run-0413'\n")
+    text = text.replace(f"last_seen: {AT}", f"last_seen:  {AT}  # last").replace("\n", end)
+    claim, problems = read_claim(text, FILE)
+    assert problems == ()
+    assert claim is not None
+    again = seen_again(claim, "run-0414")
+    after = (
+        text.replace(f"  - 'run-0413'{end}", f"  - 'run-0413'{end}  - run-0414{end}")
+        .replace("times_seen: 2", "times_seen: 3")
+        .replace(f"last_seen:  {AT}", f"last_seen:  {LATER}")
+    )
+    assert updated_claim_text(text, again) == after
+    forgetful = seen_again(again, "run-0415")
+    assert forgetful.evidence[0] == "run-0413"
+    twice = updated_claim_text(after, forgetful)
+    assert read_claim(twice, FILE) == (forgetful, ())
+    assert f"  - 'run-0413'{end}  - run-0414{end}  - run-0415{end}" in twice
+    assert "# not a comment" in twice
+    assert twice.startswith("# mine" + end)
+
+
+def test_yaml_06_a_list_in_brackets_keeps_its_comments() -> None:
+    text = WRITTEN.replace("[run-0412, ", "[ run-0412,  # one\n  ").replace("proposal: null\n", "")
+    claim, _ = read_claim(text, FILE)
+    assert claim is not None
+    again = replace(claim, evidence=(*claim.evidence, "run-9"), proposal="imp-00000000")
+    after = text.replace('Z"]', 'Z", run-9]') + "proposal: imp-00000000\n"
+    assert updated_claim_text(text, again) == after
+
+
+def test_what_cannot_be_spliced_is_written_anew() -> None:
+    values = {key: value for key, value in plain(CLAIM).items() if value is not None}
+    braces = str(values).replace("'", '"') + "\n"
+    again = seen_again(CLAIM, "run-9")
+    for text in (braces, "no claim", WRITTEN.replace("times_seen: 2", "times_seen: &a 2")):
+        assert read_claim(updated_claim_text(text, again), FILE) == (again, ())
 
 
 def test_a_text_that_nothing_can_be_added_to_is_written_anew() -> None:

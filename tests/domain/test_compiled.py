@@ -55,6 +55,22 @@ def test_what_was_compiled_is_read(org_text: str) -> None:
     assert found.agents["atlas"].lead is None
 
 
+@pytest.mark.parametrize(
+    ("secrets", "what"),
+    [
+        ("x", "agents.a.secrets: expected a list"),
+        ({"name": "X"}, "agents.a.secrets: expected a list"),
+        (["X"], "agents.a.secrets[0]: expected a `name`"),
+        ([{"name": "X"}, {"x": 1}], "agents.a.secrets[1]: expected a `name`"),
+        ([{"name": 7}], "agents.a.secrets[0]: expected a `name`"),
+        ([{"name": "\ud800"}], "agents.a.secrets[0]: expected a `name`"),
+    ],
+)
+def test_secrets_are_a_list_of_names(secrets: object, what: str) -> None:
+    (said,) = refused(changed(agents={"a": {"secrets": secrets}}))
+    assert said.startswith(what)
+
+
 def test_a_missing_block_or_key_means_its_default() -> None:
     found = roster(SMALL)
     assert found.agents["nova-two"].name == "Nova Two"

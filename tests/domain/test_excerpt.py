@@ -76,6 +76,26 @@ def test_a_memory_is_cut_out_wherever_it_stands() -> None:
     assert "short one" in shown
 
 
+def test_a_memory_that_is_cut_short_or_set_otherwise_is_cut_out_too() -> None:
+    line = "I lose a turn when I run the site build: it fails with no rule at all."
+    for shown in (
+        f"- {line}"[:40],
+        f"core.md:3:- {line[:50]}\nother",
+        f"{line[:45]}…",
+        f"{line[:45]}... other",
+        line.replace("site build", "**site build**"),
+        line.replace("site build", "`site` _build_"),
+        line.replace(":", "\u00a0:"),
+        line.replace(": ", "\u2009:\u202f"),
+    ):
+        found = text(excerpt(run(call("x", shown)), words, cut=(f"# M\n- {line} (seen 3×)\n",)))
+        assert "turn" not in found, shown
+        assert "fails" not in found, shown
+        assert ("other" in shown) == ("other" in found)
+    honest = "I lose a turn when I run the tests alone."
+    assert honest in text(excerpt(run(call("x", honest)), words, cut=(line,)))
+
+
 def test_secrets_are_masked_and_counted() -> None:
     session = run(call(f"login {KEY}", "as ada, s3same-open"), Said("user", "password=hunter22"))
     shown = excerpt(session, words, values=("s3same-open",))

@@ -156,3 +156,9 @@ def test_a_newer_format_is_refused_by_name_and_nothing_else_is_looked_at() -> No
     assert said("version: 2\nnew: {things: 1}\n") == [
         "1: format version 2, and this orgvault knows 1"
     ]
+
+
+@pytest.mark.parametrize("folder", ["Areas/Finance", "current", "Areas/Health", "areas/finance/x"])
+def test_pages_do_not_stand_in_a_protected_place(folder: str) -> None:
+    text = f"pages: {{folder: {folder}}}\nprotected: [Areas/Health/]\n{SMALL}"
+    assert said(text) == [f"1: pages.folder: `{folder}` is a protected place"]

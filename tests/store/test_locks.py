@@ -214,7 +214,7 @@ def test_a_forgotten_commit_message_counts_for_fifteen_minutes(home: Home) -> No
     editmsg = home.git_dir / "COMMIT_EDITMSG"
     editmsg.write_text("half a message")
     os.utime(editmsg, (time.time() + 1, time.time() + 1))
-    assert "message is open" in home.record("nova", "e-1").remarks[0]
+    assert "message seems to be open" in home.record("nova", "e-1").remarks[0]
     os.utime(editmsg, (time.time() - 1000, time.time() - 1000))
     assert home.record("nova", "e-2").remarks == []
     assert home.rows_in_head() == ["e-1", "e-2"]
@@ -222,12 +222,12 @@ def test_a_forgotten_commit_message_counts_for_fifteen_minutes(home: Home) -> No
 
 def test_a_commit_that_was_given_up_holds_things_up_for_a_minute(home: Home) -> None:
     home.git("commit", "-q", "-m", "nothing to commit", code=1)
-    assert "message is open" in home.record("nova", "e-1").remarks[0]
+    assert "message seems to be open" in home.record("nova", "e-1").remarks[0]
     editmsg, minute = home.git_dir / "COMMIT_EDITMSG", time.time() - 61
     os.utime(home.git_dir / "logs/HEAD", (minute - 1, minute - 1))
     os.utime(editmsg, (minute, minute))
     with subprocess.Popen(["sh", "-c", 'sleep 9; : "$0"', str(editmsg)]) as editor:
-        assert "message is open" in home.record("nova", "e-2").remarks[0]
+        assert "message seems to be open" in home.record("nova", "e-2").remarks[0]
         editor.kill()
     assert home.record("nova", "e-3").remarks == []
     assert len(home.rows_in_head()) == 3
