@@ -154,7 +154,7 @@ class Repository:
         ref = text[5:].strip()
         if ref == "refs/heads/.invalid":  # the reftable format keeps refs elsewhere
             return self._head_from_git()
-        return Head(ref, self._commit(ref))
+        return Head(ref, self.commit_of(ref))
 
     def operation(self) -> str | None:
         """The operation in progress (`a merge`, …), or None when the tree is at rest."""
@@ -213,7 +213,8 @@ class Repository:
         env.update(extra or {})
         return env
 
-    def _commit(self, ref: str) -> str | None:
+    def commit_of(self, ref: str) -> str | None:
+        """The commit that a branch stands at; None when there is none."""
         for _ in range(5):  # a branch may stand for another one
             told = _read(os.path.join(self.common_dir, ref)).strip()
             if not told.startswith("ref: "):

@@ -97,9 +97,14 @@ def _check_claims(desk: Desk, agent: str, checked: Checked) -> None:
                 path = f"{ORG}/memory/{agent}/{folder}/{name}"
                 problems.append(Problem(path, 0, what, "a sync tool's copy? remove it"))
     known = desk.roster.agents.get(agent)
-    if known is None or "core" not in known.memory.tiers:
-        return
     written = desk.vault.read(kept.core_path(agent))
+    if known is None:
+        return
+    if "core" not in known.memory.tiers:
+        if written is not None:
+            do = f"run `orgvault memory render {agent}`, which removes it"
+            problems.append(Problem(kept.core_path(agent), 0, "the core tier is off", do))
+        return
     if written is None and not active:
         return
     checked.files += 1

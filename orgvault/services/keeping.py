@@ -1,6 +1,7 @@
 """Keeping claims: what a change of an agent's memory writes, and the core block after it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from orgvault.domain.claim import Claim
 from orgvault.domain.claim_file import close_claim_text, updated_claim_text, write_claim
@@ -33,11 +34,15 @@ def keep(
 
 
 def write_core(desk: Desk, change: Change, agent: Agent, active: Sequence[Claim]) -> None:
-    """Render core.md from the active claims, unless the agent has no core tier."""
+    """Render core.md from the active claims; an agent without the core tier has none."""
+    path = Claims.core_path(agent.id)
     if "core" in agent.memory.tiers:
-        change.write(Claims.core_path(agent.id), core(desk, agent, active).text)
+        change.write(path, core(desk, agent, active).text)
+    elif change.read(path) is not None:
+        change.remove(path)
 
 
 def core(desk: Desk, agent: Agent, active: Sequence[Claim]) -> Core:
-    """The core memory of an agent: same claims, same bytes."""
-    return render(agent.name, active, agent.memory.core_budget_tokens, desk.count_tokens)
+    """The core memory of an agent: same claims, same bytes, and no secret of a hand edit."""
+    claims = [replace(one, text=desk.masked(one.text)) for one in active]
+    return render(agent.name, claims, agent.memory.core_budget_tokens, desk.count_tokens)

@@ -3,20 +3,22 @@
 Texts are journalled, then written; rows are appended; both are committed, or taken back.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from orgvault.domain.instants import moment
-from orgvault.errors import BadFile, ChangedUnderneath, NotRecorded, OrgvaultError
+from orgvault.errors import BadFile, BadValue, ChangedUnderneath, NotRecorded, OrgvaultError
 from orgvault.git.commit import Committer, Step
 from orgvault.git.faults import HalfWritten, Moved
+from orgvault.git.objects import FOLDER, Objects, TreeEntry
 from orgvault.git.repository import Identity
 from orgvault.store import files
 from orgvault.store.entry import Entry, Row, Text
-from orgvault.store.faults import Edited
-from orgvault.store.logs import Logs
-from orgvault.store.place import Place
+from orgvault.store.faults import Edited, Unreadable
+from orgvault.store.logs import LOGS, Logs, agent_in, parse
+from orgvault.store.place import ORG, Place
 from orgvault.store.segments import Segments
 from orgvault.store.spool import Spool, written_ns
 
@@ -114,6 +116,21 @@ class Commits:
         objects = self._committer.objects
         oid = self._oid_in_head(path)
         return objects.read(oid) if oid else None
+
+    def rows_on(self, ref: str) -> list[Row]:
+        """The rows of a branch's own logs, for when the working tree shows another commit."""
+        objects = self._committer.objects
+        try:
+            root = objects.root(self._place.repository.commit_of(ref))
+            org = objects.entry(root, self._place.in_repository(ORG))
+            found: list[Row] = []
+            for log in LOGS:
+                entry = objects.entry(org.oid, log) if org else None
+                for agent, oid in _segments(objects, entry):
+                    found += _rows(log, agent, objects.read(oid))
+            return found
+        finally:
+            objects.close()
 
     # ── rows ────────────────────────────────────────────────────────────────────────────────
 
@@ -278,3 +295,20 @@ class Commits:
 
 def _why(failure: Exception) -> str:
     return getattr(failure, "strerror", None) or str(failure)
+
+
+def _segments(objects: Objects, folder: TreeEntry | None) -> Iterator[tuple[str, str]]:
+    """The segments in a log's folder and those below it: whose, and their objects."""
+    for name, entry in objects.tree(folder.oid).items() if folder else ():
+        if entry.mode == FOLDER:
+            yield from _segments(objects, entry)
+        elif agent := agent_in(os.fsdecode(name)):
+            yield agent, entry.oid
+
+
+def _rows(log: str, agent: str, content: bytes) -> Iterator[Row]:
+    for raw in content.split(b"\n"):
+        try:
+            yield Row(log, agent, str(parse(raw)["id"]), raw.decode())
+        except (Unreadable, KeyError, BadValue):
+            continue  # what is wrong in a log is said when it is checked out

@@ -31,6 +31,7 @@ from orgvault.values import dataclass
 T = TypeVar("T")
 SEGMENT_BYTES = 64 * 1024
 SUFFIX = ".jsonl"
+LOGS = ("episodes", "runs", "wakes", "status", "corrections", "reflections", "chat")
 # The logs that have a folder for each agent; the others are one folder of all agents' segments.
 BY_AGENT = frozenset({"episodes", "runs"})
 SPOOLED = "(spooled)"

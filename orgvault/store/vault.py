@@ -41,6 +41,7 @@ class Vault:
         self.private = self.place.private
         self.sign = False
         self.remarks: list[str] = []
+        self._elsewhere: list[Row] | None = None
         self.planned: list[str] = []  # what a preview would have committed
         self._spool = Spool(self.private, self.place.name)
         self.logs = Logs(self.org, self._spooled_rows)
@@ -237,12 +238,18 @@ class Vault:
     def _spooled_rows(self) -> list[Row]:
         ref = self.repository.branch()
         entries = self._spool.entries(self._spool.names(), [])
-        return [
+        spooled = [
             row
             for entry in entries.values()
             if (entry.ref, entry.prefix) == (ref, self.prefix)
             for row in entry.rows
         ]
+        if ref is None or self.repository.head().ref is not None:
+            return spooled
+        # A rebase or a bisect shows files of another commit: the branch's own rows count too.
+        if self._elsewhere is None:
+            self._elsewhere = self._commits(-1).rows_on(ref)
+        return [*self._elsewhere, *spooled]
 
     def _remark(self, text: str) -> None:
         if text not in self.remarks:

@@ -305,7 +305,7 @@ def test_a_stdout_that_takes_nothing_is_no_bug(harbor: Harbor, redirection: str)
 @pytest.mark.parametrize(
     ("words", "near"),
     [
-        (["statsu"], "orgvault status"),
+        (["statu"], "orgvault status"),
         (["wake_done"], "orgvault wake-done"),
         (["memory", "epsiodes", "nova"], "orgvault memory episodes"),
         (["wake", "ad", "nova"], "orgvault wake add"),
@@ -331,3 +331,36 @@ def test_compile_says_that_its_source_is_the_owners_to_commit(harbor: Harbor) ->
     assert "git commit .agents/org/org.yaml" in harbor.run("compile").err
     harbor.git("commit", "-q", "-am", "org")
     assert harbor.run("compile").err == ""
+
+
+def test_git_12_during_a_rebase_the_branchs_own_wakes_and_runs_are_known(harbor: Harbor) -> None:
+    note = harbor.root / "Daily" / "both.md"
+    harbor.git("checkout", "-q", "-b", "theirs")
+    note.write_text("theirs\n", "utf-8")
+    harbor.git("add", "-A")
+    harbor.git("commit", "-q", "-m", "theirs")
+    harbor.git("checkout", "-q", "main")
+    note.write_text("mine\n", "utf-8")
+    harbor.git("add", "-A")
+    harbor.git("commit", "-q", "-m", "mine")
+    harbor.finish("nova", "old", "--turns", "1")
+    wake = harbor.wake("nova")
+    subprocess.run(["git", "rebase", "-q", "theirs"], cwd=harbor.root, check=False)
+    told = harbor.run("wake-done", wake, "--run", "run-1", "--turns", "1")
+    assert "a rebase is in progress" in told.err
+    assert harbor.json("wake", "list")["wakes"] == []
+    again = harbor.json("wake-done", wake, "--run", "old", "--turns", "1")
+    assert again["new"] is False
+    harbor.git("rebase", "--abort")
+    harbor.wake("juno")  # whoever writes next commits what waited
+    assert harbor.json("wake", "list", "--agent", "nova")["wakes"] == []
+    assert len([r for r in harbor.rows("episodes", "nova") if r["run"] == "run-1"]) == 1
+    assert len([r for r in harbor.rows("episodes", "nova") if r["run"] == "old"]) == 1
+    harbor.run("check")
+
+
+def test_without_the_core_tier_there_is_no_core(harbor: Harbor) -> None:
+    harbor.edit_org(r"tiers: \[core, ", "tiers: [")
+    assert "the core tier is off" in harbor.run("check", code=1).out
+    harbor.run("memory", "render", "nova")
+    assert not (harbor.root / ".agents/org/memory/nova/core.md").exists()
