@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 from enum import StrEnum
-from hashlib import sha256
 
+from orgvault.digests import sha256
 from orgvault.domain.ids import AGENT_ID, CARD_ID, CLAIM_ID, INSTANT, RUN_ID
 from orgvault.domain.instants import normal
 from orgvault.domain.record import says

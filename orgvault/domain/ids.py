@@ -1,7 +1,8 @@
 """The ids of everything, and what is refused as one."""
 
 import re
-from hashlib import sha256
+
+from orgvault.digests import sha256
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 

@@ -129,6 +129,7 @@ _TABLE: tuple[tuple[str, str, _Hide], ...] = (
         ("://", r"((?<!\w)[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s/:@\"']{0,100}:)([^\s/@\"']{1,200})(?=@)",
          _second),
 )  # fmt: skip
+_ANNOUNCING = ("pass", "pwd", "secret", "token", "api", "key", "signature", "credential")
 _ANNOUNCED = (
     r"passw|passphrase|pwd|secret|token|api.?key|apikey|(?:access|account|private|encryption|auth)"
     r"[_-]?key|signature|credential"
@@ -154,7 +155,8 @@ def mask(text: str) -> tuple[str, int]:
     for literals, pattern, hide in _TABLE:
         if any(literal in folded for literal in literals.split()):
             text = re.sub(pattern, counted(hide), text)
-    if re.search(_ANNOUNCED, folded):
+    # Most texts announce no secret, and need no pattern to be compiled for that.
+    if any(word in folded for word in _ANNOUNCING) and re.search(_ANNOUNCED, folded):
         text = re.sub(_ASSIGNED, counted(_assigned), text)
     return text, count
 
@@ -183,11 +185,19 @@ def mentions_protected(text: str, protected: tuple[str, ...] = ()) -> bool:
     """
     folded = normalize("NFC", normalize("NFC", text).casefold())
     places = tuple(dict.fromkeys((*PROTECTED, *protected)))
+    # As above: a text that holds no protected name's beginning needs no pattern.
+    if not any(_beginning(one) in folded for one in places):
+        return False
     return _places(places).search(folded) is not None or _bare(places).search(text) is not None
 
 
 _BEFORE = r"(?<![\w.@-])"
 _SLASH = r"(?:[\\/]+(?:\.[\\/]+)*)"
+
+
+def _beginning(place: str) -> str:
+    folded = normalize("NFC", place).casefold().replace("\\", "/")
+    return folded.strip("/").partition("/")[0].partition("*")[0]
 
 
 @lru_cache(maxsize=64)

@@ -4,11 +4,11 @@ Formats: https://git-scm.com/docs/gitformat-pack (loose objects are zlib over
 `<type> <size> NUL <content>`, named by the hash of that; a pack holds many).
 """
 
-import hashlib
 import os
 import zlib
 from contextlib import suppress
 
+from orgvault.digests import digest
 from orgvault.git.faults import ObjectMissing
 from orgvault.git.pack import Pending, packed
 from orgvault.git.repository import Popen, Repository
@@ -51,7 +51,7 @@ class Objects:
 
     def hash(self, kind: str, content: bytes) -> str:
         """The name that an object has."""
-        return hashlib.new(self._repository.object_format, _framed(kind, content)).hexdigest()
+        return digest(self._repository.object_format, _framed(kind, content)).hex()
 
     def read(self, oid: str) -> bytes:
         """The content of an object; GitFailed when it is missing."""

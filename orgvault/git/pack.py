@@ -3,10 +3,11 @@
 Format: https://git-scm.com/docs/gitformat-pack
 """
 
-import hashlib
 import zlib
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from orgvault.digests import digest
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3}
 _GROWN = 7  # OBJ_REF_DELTA: the name of another object of the pack, and how to make this of it
@@ -34,7 +35,7 @@ def packed(objects: Mapping[str, Pending], object_format: str) -> bytes:
         else:
             parts += [_header(_KINDS[one.kind], len(one.content)), zlib.compress(one.content, 1)]
     body = b"".join(parts)
-    return body + hashlib.new(object_format, body).digest()
+    return body + digest(object_format, body)
 
 
 def _growth(kept: int, content: bytes) -> bytes:

@@ -3,8 +3,8 @@
 import errno
 import os
 import stat
-from hashlib import sha256
 
+from orgvault.digests import sha256
 from orgvault.domain.problem import Problem
 from orgvault.posix import O_CLOEXEC, fsync_folder
 

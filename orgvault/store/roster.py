@@ -1,8 +1,8 @@
 """The compiled roster as a command reads it: fast, and never stopped by a half-edited org.yaml."""
 
 import json
-from hashlib import sha256
 
+from orgvault.digests import sha256
 from orgvault.domain.compiled import read_roster
 from orgvault.domain.roster import Roster
 from orgvault.errors import NotCompiled, UnusableRoster

@@ -7,8 +7,8 @@ entry with texts, for one working tree; whoever comes next finishes it.
 import os
 import time
 from collections.abc import Iterable
-from hashlib import sha256
 
+from orgvault.digests import sha256
 from orgvault.errors import NotRecorded
 from orgvault.posix import age_s, fsync_folder
 from orgvault.store import files

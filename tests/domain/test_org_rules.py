@@ -162,3 +162,9 @@ def test_a_newer_format_is_refused_by_name_and_nothing_else_is_looked_at() -> No
 def test_pages_do_not_stand_in_a_protected_place(folder: str) -> None:
     text = f"pages: {{folder: {folder}}}\nprotected: [Areas/Health/]\n{SMALL}"
     assert said(text) == [f"1: pages.folder: `{folder}` is a protected place"]
+
+
+@pytest.mark.parametrize("agent", ["növa", "nova\u0301", "\uff4eova", "нova"])
+def test_git_29_ids_are_ascii(agent: str) -> None:
+    found = said(SMALL.replace("  nova:", f"  {agent}:"))
+    assert any(f"`{agent}` is not an agent id" in one for one in found)
