@@ -38,7 +38,17 @@ def wake_done(home: Home) -> None:
     """Record one finished run."""
     run = f"run-{time.time_ns()}"
     command(
-        home, ORGVAULT, "wake-done", "x", "--agent", "nova", "--run", run, "--result", "done: x"
+        home,
+        ORGVAULT,
+        "wake-done",
+        "x",
+        "--agent",
+        "nova",
+        "--run",
+        run,
+        "--result",
+        "done: x",
+        "--quiet",
     )
 
 

@@ -104,6 +104,9 @@ class Commits:
             try:
                 self._apply(entry, acknowledged, self._spool.journalled_ns())
             except (OrgvaultError, OSError) as failure:
+                if entry.texts and all(map(self._committed, entry.texts)):
+                    self._leave_rows(entry, failure)
+                    return
                 self._give_up(entry, failure)
                 if isinstance(failure, OSError):
                     raise NotRecorded(self._place.root, _why(failure)) from failure
@@ -243,6 +246,13 @@ class Commits:
             self._remark(f"an interrupted change ({entry.subject}) was given up: {why}")
         self._spool.drop_journal()
         return not why
+
+    def _leave_rows(self, entry: Entry, failure: Exception) -> None:
+        """Another tool has committed the texts of a change, so that only its rows are to follow."""
+        if entry.rows:
+            self._spool.put(replace(entry, texts=(), companions=()))
+        self._spool.drop_journal()
+        self._remark(f"another tool committed the files; their rows follow later: {_why(failure)}")
 
     def _give_up(self, entry: Entry, failure: Exception) -> None:
         """Forget a change that failed.
