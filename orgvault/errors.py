@@ -86,16 +86,6 @@ class BadFile(OrgvaultError):
         super().__init__(f"{file}:{line}: {what}, {do}" if line else f"{file}: {what}, {do}")
 
 
-class NewerFormat(OrgvaultError):
-    """A file was written by a newer orgvault."""
-
-    def __init__(self, file: str, version: int, known: int) -> None:
-        super().__init__(
-            f"{file} has format version {version} and this orgvault knows {known}: "
-            "update orgvault (pip install --upgrade orgvault)"
-        )
-
-
 class Faults(OrgvaultError):
     """Several things wrong at once, each with its place."""
 
@@ -326,12 +316,6 @@ class NotRecorded(OrgvaultError):
             f"nothing was recorded, {place} could not be written ({why}): "
             "make room or mend the disk, then run the same command again"
         )
-
-
-class Refused(OrgvaultError):
-    """The gate, or a rule of self-improvement, refuses."""
-
-    exit_code = 3
 
 
 class NotAllowed(OrgvaultError):

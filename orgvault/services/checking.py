@@ -1,10 +1,10 @@
 """`check`: every file of ours against its format, and the rules between files."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from orgvault.domain.episode import Correction, Episode
+from orgvault.domain.ids import is_claim_id
 from orgvault.domain.org_compiler import compile_org, encode_compiled
 from orgvault.domain.problem import Problem
 from orgvault.domain.reflection import Reflection
@@ -92,7 +92,7 @@ def _check_claims(desk: Desk, agent: str, checked: Checked) -> None:
     problems.extend(_broken_chains(active, closed))
     for folder in (ACTIVE, CLOSED):
         for name in desk.vault.names(f"{ORG}/memory/{agent}/{folder}"):
-            if not re.fullmatch(r"c-[0-9a-z]{8}\.yaml", name):
+            if not is_claim_id(name.removesuffix(".yaml")):
                 what = "not the name of a claim, so it is not loaded"
                 path = f"{ORG}/memory/{agent}/{folder}/{name}"
                 problems.append(Problem(path, 0, what, "a sync tool's copy? remove it"))

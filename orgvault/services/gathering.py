@@ -90,7 +90,7 @@ class _Gathering:
     def gather(self, agents: Iterable[str], problems: list[Problem]) -> None:
         """Load the rows of agents."""
         # Spooled rows first: one on its way into a segment is then seen twice, never missed.
-        spooled = self._vault.logs._spooled()  # noqa: SLF001 - Logs shows them among the others only
+        spooled = self._vault.logs.spooled()
         paths = {agent: self._vault.logs.segments(self._log.name, agent) for agent in agents}
         odd = self._load([path for own in paths.values() for path in own])
         waiting = {row.agent for row in spooled if row.log == self._log.name}

@@ -102,7 +102,7 @@ class Claims:
         problems: list[Problem] = []
         found = []
         for name in self._names(agent, folder):
-            # A sync tool's copy of a claim is no claim: `check` and `doctor` report it.
+            # A sync tool's copy of a claim is no claim: `check` reports it.
             if is_claim_id(name.removesuffix(".yaml")):
                 stored = self._read(agent, folder, name, problems)
                 if stored is not None:

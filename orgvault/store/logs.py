@@ -66,6 +66,10 @@ class Logs:
             names = [agent for name in names if (agent := agent_in(name))]
         return sorted(found.union(names))
 
+    def spooled(self) -> Sequence[Row]:
+        """The rows of all logs that wait in the spool."""
+        return self._spooled()
+
     def segments(self, log: str, agent: str) -> list[str]:
         """The paths of an agent's segments, oldest first."""
         folder = self.folder(log, agent)
@@ -229,7 +233,7 @@ def _line(raw: bytes, file: str, number: int, problems: list[Problem]) -> Iterat
     row = raw.strip(b"\0\r \t")
     if len(row) != len(raw) and b"\0" in raw:
         zeros = raw.count(b"\0")
-        problems.append(Problem(file, number, f"{zeros} NUL bytes", "run `orgvault doctor`"))
+        problems.append(Problem(file, number, f"{zeros} NUL bytes", "restore the file from git"))
     if not row:
         return
     try:

@@ -156,7 +156,7 @@ def _newer(
 def _renew(
     tables: Tables, agent: str, contents: dict[str, bytes], clean: Callable[[str], str], mark: str
 ) -> None:
-    # A sync tool's copy of a claim is no claim: `check` and `doctor` report it.
+    # A sync tool's copy of a claim is no claim: `check` reports it.
     ours = {path: contents[path] for path in contents if _is_memory(path, agent)}
     known = tables.files()
     for path in sorted(known.keys() - ours.keys()):

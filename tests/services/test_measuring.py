@@ -250,9 +250,7 @@ def test_a_bad_row_is_named_and_every_good_one_counted(
     assert said in str(problems[0])
 
 
-@pytest.mark.parametrize("case", ["DUCK-05", "GIT-11"])
-def test_conflict_markers_hide_no_row(place: Place, case: str) -> None:
-    assert case
+def test_duck_05_git_11_conflict_markers_hide_no_row(place: Place) -> None:
     path = place.segment(MARKERS[0], line(id="e-1"), MARKERS[1], line(id="e-2"), MARKERS[2])
     measured, problems = place.measure()
     assert measured.work.episodes == 2
