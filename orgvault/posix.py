@@ -7,7 +7,6 @@ as a file's holder.
 
 import contextlib
 import os
-import signal
 import sys
 import threading
 import time
@@ -22,6 +21,7 @@ else:
     import fcntl
 
 O_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+_SIGKILL = 9  # the same everywhere; importing `signal` costs a cold command half a millisecond
 
 
 class Process(Protocol):
@@ -138,7 +138,7 @@ def end_group(process: Process) -> None:
         process.kill()
     else:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, _SIGKILL)
     process.wait()
 
 

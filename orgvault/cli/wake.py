@@ -31,7 +31,7 @@ def wake() -> None:
 @click.option("--note", default="", help="A line for the agent.")
 def add(agent: str, reason: str, card: str | None, note: str) -> None:
     """Ask that AGENT run; prints the wake's id."""
-    desk = wiring.desk()
+    desk = wiring.desk(writes=True)
     made = waking.add_wake(desk, agent, Reason(reason), card, note)
     output.show({"wake": made, "agent": agent}, made)
     wiring.finish(desk.vault)
@@ -60,7 +60,7 @@ def list_(agent: str | None, *, closed: bool) -> None:
 @click.option("--outcome", type=click.Choice([str(o) for o in REPORTED]))
 def post(text: str, run: str, agent: str | None, card: str | None, outcome: str | None) -> None:
     """What a run says about itself."""
-    desk = wiring.desk()
+    desk = wiring.desk(writes=True)
     status = waking.post(desk, agent, run, text, outcome, card)
     output.show(status, f"posted for {status.run}")
     wiring.finish(desk.vault)
@@ -102,7 +102,7 @@ def _told(command: Any) -> Any:
 @_told
 def wake_done(wakes: str, **told: Any) -> None:
     """Record that the run of these wakes has finished; reflect on it if allowed."""
-    desk = wiring.desk()
+    desk = wiring.desk(writes=True)
     ids = tuple(one.strip() for one in wakes.split(",") if one.strip())
     run = FinishedRun(wakes=ids, **told)
     _report(desk, finishing.wake_done(desk, run, wiring.reflecting(desk)))
@@ -117,7 +117,7 @@ def wake_done(wakes: str, **told: Any) -> None:
 @_told
 def reflect(agent: str, reason: str | None, **told: Any) -> None:
     """Reflect on a run without a wake to close, or try one again."""
-    desk = wiring.desk()
+    desk = wiring.desk(writes=True)
     run = FinishedRun(agent=agent, reason=Reason(reason) if reason else None, **told)
     _report(desk, finishing.reflect(desk, run, wiring.reflecting(desk)))
 

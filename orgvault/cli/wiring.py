@@ -41,9 +41,24 @@ def start() -> str:
     return settings().vault or os.getcwd()
 
 
-def desk() -> Desk:
-    """Everything a use case needs.  Raises NoVault, NotCompiled, NotAllowed, UnknownActor."""
+def desk(*, writes: bool = False) -> Desk:
+    """Everything a use case needs; with `writes` what a commit needs is begun to be looked up.
+
+    Raises NoVault, NotCompiled, NotAllowed, UnknownActor.
+    """
     found = _vault()
+    if writes:
+        found.repository.ask_settings()
+    roster, said = load(found)
+    output.remarks(said)
+    return _desk(found, roster)
+
+
+def desk_to_look() -> Desk:
+    """The same for a command that writes nothing at all: what a crash left stays, too."""
+    from orgvault.store.preview import Preview
+
+    found = Preview.find(start())
     roster, said = load(found)
     output.remarks(said)
     return _desk(found, roster)

@@ -26,6 +26,13 @@ class UpdateRefFailed(GitFailed):
         super().__init__("git update-ref", said)
 
 
+class NoSpawn(OrgvaultError):
+    """The system has no `posix_spawn`: Windows."""
+
+    def __init__(self) -> None:
+        super().__init__("git cannot be started from here on this system: run orgvault in WSL")
+
+
 class TooSlow(GitFailed):
     """A child of git passed its limit, in seconds, and was ended with all it had started."""
 

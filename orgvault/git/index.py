@@ -12,8 +12,9 @@ from contextlib import contextmanager, suppress
 
 from orgvault.errors import GitFailed, LockHeld
 from orgvault.git import refs
+from orgvault.git.child import Child
 from orgvault.git.objects import TreeEntry
-from orgvault.git.repository import Popen, Repository
+from orgvault.git.repository import Repository
 from orgvault.posix import O_CLOEXEC, age_s, fsync_folder, holders
 
 LOCK_WAIT_S = 1.0
@@ -87,13 +88,13 @@ class Index:
             return [path for path, oid in wanted.items() if not _surely(content, path, oid)]
         return [path for path, oid in wanted.items() if oid]
 
-    def start_listing(self, paths: Sequence[str]) -> Popen | None:
+    def start_listing(self, paths: Sequence[str]) -> Child | None:
         """Begin to ask what is staged at some paths; `listed` has the answer."""
         if not paths:
             return None
         return self._repository.start("ls-files", "-s", "-z", "--", *paths)
 
-    def listed(self, process: Popen | None) -> dict[str, str]:
+    def listed(self, process: Child | None) -> dict[str, str]:
         """What is staged, by path: the object's name, or `conflict`."""
         if process is None:
             return {}

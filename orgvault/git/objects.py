@@ -7,13 +7,17 @@ Formats: https://git-scm.com/docs/gitformat-pack (loose objects are zlib over
 import os
 import zlib
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from orgvault.digests import digest
 from orgvault.git.faults import ObjectMissing
 from orgvault.git.pack import Pending, packed
-from orgvault.git.repository import Popen, Repository
+from orgvault.git.repository import Repository
 from orgvault.posix import O_CLOEXEC, fsync_files, fsync_folders
 from orgvault.values import dataclass
+
+if TYPE_CHECKING:
+    from orgvault.git.child import Child
 
 FILE = "100644"
 FOLDER = "40000"
@@ -39,14 +43,14 @@ class Objects:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._folder = os.path.join(repository.common_dir, "objects")
-        self._reader: Popen | None = None
+        self._reader: Child | None = None
         self._pending: dict[str, Pending] = {}
         self._trees: dict[str, Tree] = {}
 
     def close(self) -> None:
         """End the reading process, if one was needed."""
         if self._reader is not None:
-            self._reader.communicate()
+            self._reader.finish()
             self._reader = None
 
     def hash(self, kind: str, content: bytes) -> str:
@@ -158,18 +162,11 @@ class Objects:
     def _read_by_git(self, oid: str) -> bytes:
         if self._reader is None:
             self._reader = self._repository.start("cat-file", "--batch")
-        reader = self._reader
-        if reader.stdin is None or reader.stdout is None:
-            raise ObjectMissing(oid)
-        try:
-            reader.stdin.write(f"{oid}\n".encode())
-            reader.stdin.flush()
-        except BrokenPipeError:
-            raise ObjectMissing(oid) from None
-        told = reader.stdout.readline().split()
+        self._reader.send(f"{oid}\n".encode())
+        told = self._reader.line().split()
         if len(told) != _HEADER_WORDS:
             raise ObjectMissing(oid)
-        return reader.stdout.read(int(told[2]) + 1)[:-1]
+        return self._reader.read(int(told[2]) + 1)[:-1]
 
 
 def _framed(kind: str, content: bytes) -> bytes:

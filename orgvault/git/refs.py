@@ -37,7 +37,7 @@ class RefMove:
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
         # Without `finish` the end of its input makes git let go of its locks.
-        self._process.communicate()
+        self._process.finish()
 
     def ask(self, old: str | None, new: str) -> None:
         """Have git lock the branch, if it stands at `old` (None: is not there)."""
@@ -59,20 +59,14 @@ class RefMove:
 
     def failure(self) -> UpdateRefFailed:
         """What git said when it refused."""
-        _, said = self._process.communicate()
+        _, said = self._process.finish()
         return UpdateRefFailed(said.decode(errors="replace").strip())
 
     def _send(self, text: str) -> None:
-        if self._process.stdin is not None:
-            try:
-                self._process.stdin.write(os.fsencode(text))
-                self._process.stdin.flush()
-            except BrokenPipeError:
-                return  # it has refused already; `_answers` sees that
+        self._process.send(os.fsencode(text))
 
     def _answers(self, step: str) -> bool:
-        told = self._process.stdout.readline() if self._process.stdout is not None else b""
-        return told == f"{step}: ok\n".encode()
+        return self._process.line() == f"{step}: ok\n".encode()
 
 
 def locks(repository: Repository, git_dir: str, ref: str) -> list[str]:

@@ -6,15 +6,13 @@ rest goes through `Repository.git`, which runs git with a clean environment and 
 
 import os
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
-from typing import TypeAlias
 
 from orgvault.errors import ForeignRepository, GitFailed, NoRepository
-from orgvault.git.faults import InitFailed, TooSlow
-from orgvault.posix import age_s, end_group, named_by_a_process, owned_by_another
+from orgvault.git.child import Child
+from orgvault.git.faults import InitFailed
+from orgvault.posix import age_s, named_by_a_process, owned_by_another
 from orgvault.values import dataclass
 
 # What a child of git may inherit of git's own variables: where its configuration is.
@@ -37,8 +35,6 @@ _OPERATIONS = (
 )
 MESSAGE_OPEN_S = 15 * 60
 MESSAGE_LEFT_S = 60
-
-Popen: TypeAlias = subprocess.Popen[bytes]
 
 
 @dataclass(frozen=True)
@@ -69,6 +65,7 @@ class Repository:
         self.common_dir = _common(self.git_dir)
         places = (self.top, os.path.join(self.top, ".git"), self.git_dir)
         self._trusted = not any(map(owned_by_another, places))
+        self._asked: Child | None = None
 
     def git(
         self,
@@ -89,38 +86,26 @@ class Repository:
         return self.end(process, stdin=stdin or b"", ok=ok, limit_s=limit_s)
 
     def end(
-        self, process: Popen, *, stdin: bytes = b"", ok: Sequence[int] = (0,),
+        self, process: Child, *, stdin: bytes = b"", ok: Sequence[int] = (0,),
         limit_s: float | None = None,
     ) -> bytes:  # fmt: skip
         """Feed a process of `start` and wait for its output; as `git`."""
-        try:
-            told, said = process.communicate(stdin, timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            end_group(process)
-            _close(process)
-            raise TooSlow(_name(process), limit_s or 0.0) from None
-        except BaseException:
-            process.kill()
-            process.wait()
-            _close(process)
-            raise
+        name = " ".join(["git", *process.words[len(_GIT) + 2 : len(_GIT) + 4]])
+        told, said = process.finish(stdin, limit_s, name=name)
         if process.returncode in ok:
             return told
         reason = said.decode(errors="replace").strip()
         if "dubious ownership" in reason:
             raise ForeignRepository(self.top)
-        raise GitFailed(_name(process), reason)
+        raise GitFailed(name, reason)
 
     def start(
         self, *args: str, env: Mapping[str, str] | None = None, keep: Sequence[int] = (),
         apart: bool = False,
-    ) -> Popen:  # fmt: skip
+    ) -> Child:  # fmt: skip
         """Start git in the working tree with three pipes; `apart`: as leader of a group."""
-        return subprocess.Popen(
-            [*_GIT, *args],
-            cwd=self.top, env=self._environment(env), pass_fds=keep, start_new_session=apart,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        words = [*_GIT, "-C", self.top, *args]
+        return Child(words, self._environment(env), keep=keep, apart=apart)
 
     def trusted(self) -> None:
         """Raise ForeignRepository when git would refuse to work here."""
@@ -128,10 +113,15 @@ class Repository:
             self.git("rev-parse", "--git-dir")
             self._trusted = True
 
+    def ask_settings(self) -> None:
+        """Have git begin to look `settings` up, for who is going to need them."""
+        self._asked = self._asked or self.start("config", "-z", "--get-regexp", _SETTINGS)
+
     @cached_property
     def settings(self) -> dict[str, str]:
         """The few settings we ask for, by lower-case name; the last value of each."""
-        told = self.git("config", "-z", "--get-regexp", _SETTINGS, ok=(0, 1))
+        asked = self._asked or self.start("config", "-z", "--get-regexp", _SETTINGS)
+        told = self.end(asked, ok=(0, 1))
         pairs = (line.partition("\n") for line in told.decode(errors="replace").split("\0") if line)
         return {name.lower(): value for name, _, value in pairs}
 
@@ -238,24 +228,11 @@ class Repository:
 def make_repository(folder: str) -> None:
     """`git init` in a folder, with the branch that the person's git would choose."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _INHERITED}
-    done = subprocess.run(
-        ["git", "init", "--quiet"], cwd=folder, env={**env, "LC_ALL": "C"}, capture_output=True,
-        stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-    if done.returncode:
-        raise InitFailed(done.stderr.decode(errors="replace").strip())
-
-
-def _close(process: Popen) -> None:
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            with suppress(OSError):
-                pipe.close()
-
-
-def _name(process: Popen) -> str:
-    words = list(map(os.fsdecode, process.args)) if isinstance(process.args, list) else ["git"]
-    return " ".join(["git", *words[len(_GIT) : len(_GIT) + 2]])
+    words = ["git", "-C", folder, "init", "--quiet"]
+    made = Child(words, {**env, "LC_ALL": "C"}, keep=(), apart=False)
+    _, said = made.finish()
+    if made.returncode:
+        raise InitFailed(said.decode(errors="replace").strip())
 
 
 def _find(start: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from orgvault.digests import sha256
 from orgvault.errors import NotRecorded
-from orgvault.posix import age_s, fsync_folder
+from orgvault.posix import age_s
 from orgvault.store import files
 from orgvault.store.entry import Entry, decode
 
@@ -64,12 +64,12 @@ class Spool:
         return found
 
     def drop(self, names: Iterable[str]) -> None:
-        """Forget entries whose rows are committed."""
-        dropped = list(names)
-        for name in dropped:
+        """Forget entries whose rows are committed.
+
+        Not durably: one that a power failure brings back finds its rows committed by their ids.
+        """
+        for name in names:
             files.remove(os.path.join(self._folder, name))
-        if dropped:
-            fsync_folder(self._folder)
 
     def write_journal(self, entry: Entry) -> None:
         """Make a change's texts durable before any is written.  Raises OSError."""
