@@ -14,7 +14,8 @@ _LOOK_ALIKES = str.maketrans("аеорсухіјѕһԁԛԝѵ", "aeopcyxijshdqwv"
 
 _BRACKETS = "<＜﹤‹〈〈⟨❮❰˂ᐸ《"
 _SECTIONS = "guidelines|task|state|memory|embed|capability|system|think"
-_TAG = rf"[{_BRACKETS}](?=\s*/?\s*([^\W\d_]+))"
+# One way only to take the blanks, or a long run of them would take for ever.
+_TAG = rf"[{_BRACKETS}](?=\s*(?:/\s*)?([^\W\d_]+))"
 
 
 def fold(text: str) -> str:
@@ -61,7 +62,12 @@ def statement_key(text: str) -> str:
 
 def has_tag(text: str) -> bool:
     """Whether something would open or close a section of a prompt, look-alikes included."""
-    return any(map(_is_tag, re.finditer(_TAG, text)))
+    return bool(tags(text))
+
+
+def tags(text: str) -> list[str]:
+    """The words of everything that would open or close a section, as they are written."""
+    return [found[1] for found in re.finditer(_TAG, text) if _is_tag(found)]
 
 
 def neutral_tags(text: str) -> str:

@@ -96,30 +96,7 @@ def command_in(text: str) -> bool:
     return re.search(r"&&|\|\||\s\|\s|\$\(|\s>{1,2}\s", text) is not None or not _has_sentence(text)
 
 
-def _has_sentence(text: str) -> bool:
-    unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", " ", text)
-    return re.search(rf"\b(?:{phrases.SENTENCE_WORDS})\b", unquoted.casefold()) is not None
-
-
-def _shape_fault(text: str) -> str:
-    if len(text.splitlines()) > 1:
-        return Fault.LINES
-    if _invisible(text):
-        return Fault.INVISIBLE
-    if len(text) < SHORTEST:
-        return Fault.SHORT
-    if len(text) > TEXT_CHARS:
-        return Fault.LONG
-    if _is_metadata(text):
-        return Fault.METADATA
-    if command_in(text):
-        return Fault.SHELL
-    if _is_fragment(text):
-        return Fault.FRAGMENT
-    return Fault.QUESTION if text.rstrip("'\"”»)").endswith(("?", "？", "؟")) else ""
-
-
-def _invisible(text: str) -> bool:
+def has_invisible(text: str) -> bool:
     """Control, bidirectional and invisible characters; joiners only where a script needs them.
 
     Persian words and emoji are joined by U+200C and U+200D; beside a Latin letter or digit
@@ -133,6 +110,29 @@ def _invisible(text: str) -> bool:
     return re.search(joined, normalize("NFKC", text)) is not None or any(
         (c not in JOINERS and category(c) in _HIDDEN) or re.match(_BLANKS, c) for c in text
     )
+
+
+def _has_sentence(text: str) -> bool:
+    unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", " ", text)
+    return re.search(rf"\b(?:{phrases.SENTENCE_WORDS})\b", unquoted.casefold()) is not None
+
+
+def _shape_fault(text: str) -> str:
+    if len(text.splitlines()) > 1:
+        return Fault.LINES
+    if has_invisible(text):
+        return Fault.INVISIBLE
+    if len(text) < SHORTEST:
+        return Fault.SHORT
+    if len(text) > TEXT_CHARS:
+        return Fault.LONG
+    if _is_metadata(text):
+        return Fault.METADATA
+    if command_in(text):
+        return Fault.SHELL
+    if _is_fragment(text):
+        return Fault.FRAGMENT
+    return Fault.QUESTION if text.rstrip("'\"”»)").endswith(("?", "？", "؟")) else ""
 
 
 def _is_metadata(text: str) -> bool:
