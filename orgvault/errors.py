@@ -7,6 +7,8 @@ underneath, 70 a bug, 75 the vault is busy.  No message text stands where they a
 
 from collections.abc import Sequence
 
+_SHOWN_EMBEDS = 40
+
 
 class OrgvaultError(Exception):
     """A known failure; `str()` is the sentence a person reads."""
@@ -162,6 +164,65 @@ class UnknownCard(OrgvaultError):
 
     def __init__(self, given: str, why: str) -> None:
         super().__init__(f"no card `{given}`: {why or 'see `orgvault task list --all`'}")
+
+
+class UnknownProposal(OrgvaultError):
+    """No proposal of that id, or its files cannot be relied on."""
+
+    def __init__(self, given: str, why: str) -> None:
+        super().__init__(f"no proposal `{given}`: {why or 'see `orgvault proposal list --all`'}")
+
+
+class RefusedByGate(OrgvaultError):
+    """A diff that can be no proposal: the rule that it breaks, and where."""
+
+    exit_code = 3
+
+    def __init__(self, rule: str, why: str, key: str, line: int) -> None:
+        where = [f"key `{key}`"] if key else []
+        where += [f"line {line}"] if line else []
+        super().__init__(
+            f"refused by the gate ({rule}): {why}" + (f" ({', '.join(where)})" if where else "")
+        )
+
+
+class NotEligible(OrgvaultError):
+    """A claim that may not become a proposal now."""
+
+    exit_code = 3
+
+    def __init__(self, claim: str, why: str) -> None:
+        self.why = why
+        super().__init__(f"{claim} is not proposed: {why}")
+
+
+class NoChange(OrgvaultError):
+    """What a model answered is no change that could be proposed."""
+
+    exit_code = 3
+
+    def __init__(self, model: str, why: str) -> None:
+        self.why = why
+        super().__init__(f"{model} gave no change that can be proposed: {why}")
+
+
+class NoLongerApplies(OrgvaultError):
+    """The commit that a proposal was made on does not hold the file that its diff changes."""
+
+    def __init__(self, card: str, base: str) -> None:
+        super().__init__(
+            f"the diff of {card} does not fit its base {base[:10]}: apply it by hand "
+            "(`git apply --3way`), or close the card"
+        )
+
+
+class UnknownRun(OrgvaultError):
+    """No reflection speaks of that run."""
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"nothing is stored of a reflection on `{given}`: see `orgvault memory episodes AGENT`"
+        )
 
 
 class UnknownClaim(OrgvaultError):
@@ -381,3 +442,18 @@ class ModelFailed(OrgvaultError):
     def __init__(self, model: str, why: str) -> None:
         self.why = why
         super().__init__(f"{model} did not answer: {why}")
+
+
+class EmbedBudgetExceeded(OrgvaultError):
+    """A text embeds more than a prompt takes; each embed is named with its bytes."""
+
+    def __init__(self, source: str, limit: int, sizes: Sequence[tuple[str, int]]) -> None:
+        self.sizes = tuple(sizes)
+        shown = [f"  {size:>9,}  {target}" for target, size in self.sizes[:_SHOWN_EMBEDS]]
+        if len(self.sizes) > _SHOWN_EMBEDS:
+            shown.append(f"  and {len(self.sizes) - _SHOWN_EMBEDS:,} more")
+        what = (
+            f"embed budget exceeded: {source or 'the task'} embeds more than {limit:,} bytes; "
+            "take embeds out, or embed a part (`![[note#Heading]]`).  In bytes, at least:"
+        )
+        super().__init__("\n".join([what, *shown]))

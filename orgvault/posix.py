@@ -189,6 +189,11 @@ def process_name(pid: int) -> str:
         return "?"
 
 
+def clock_ns() -> int:
+    """This machine's clock, to compare with the times of its files."""
+    return time.time_ns()
+
+
 def age_s(path: str) -> float | None:
     """Seconds since a file was last written, by this machine's clock; None when there is none."""
     try:

@@ -69,6 +69,11 @@ class Demo:
             print(textwrap.fill(line, NARROW, initial_indent="  ", subsequent_indent=indent))
         return told
 
+    def type(self, *command: str) -> None:
+        """Run a command of somebody else's and print it with its answer."""
+        print(f"sam$ {shlex.join(command)}")
+        print(textwrap.indent(self.run(*command), "  "), end="")
+
     def ask(self, *words: str) -> dict[str, object]:
         """The JSON object that a command answers."""
         answer: dict[str, object] = json.loads(self.run(str(ORGVAULT), *words, "--json"))
@@ -111,6 +116,22 @@ def _play(demo: Demo) -> None:
     demo.say("What Nova will read before its next run (core.md):")
     core = demo.vault / ".agents" / "org" / "memory" / "nova" / "core.md"
     print(textwrap.indent(core.read_text(encoding="utf-8").rstrip(), "  "))
+
+    demo.say("What came back twice became a card, too: Nova asks for a change of itself.")
+    card = demo.ask("proposal", "list")["proposals"][0]["id"]  # type: ignore[index]
+    note = demo.vault / "Org" / "Backlog" / f"{card}.md"
+    why = note.read_text(encoding="utf-8").partition("## Why")[2].partition("## Change")[0]
+    print(f"In Obsidian it is the note Org/Backlog/{card}.md:")
+    print(textwrap.indent(f"## Why{why}".rstrip(), "  | ", lambda _: True))
+    demo.show("proposal", "show", card)
+
+    demo.say("No command of orgvault applies it. Sam does, with git, and the ledger notices.")
+    diff = f".agents/org/proposals/{card}.diff"
+    demo.type("git", "apply", diff)
+    demo.type("git", "commit", "--quiet", "-m", "Nova installs first", ".agents/org/org.yaml")
+    demo.show("compile")
+    demo.show("ledger", "sync")
+    demo.show("ledger", "list")
 
     demo.say("The two numbers by which a change of an agent is judged:")
     demo.show("memory", "stats", "nova")

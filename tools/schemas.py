@@ -9,8 +9,10 @@ from typing import Any
 from orgvault.domain.card import Card
 from orgvault.domain.claim import Claim
 from orgvault.domain.episode import Correction, Episode
+from orgvault.domain.ledger import Entry
 from orgvault.domain.org import OrgFile
 from orgvault.domain.org_agents import CompiledOrg
+from orgvault.domain.proposal import Proposal
 from orgvault.domain.reflection import Reflection
 from orgvault.domain.schema import json_schema
 from orgvault.domain.wake import Status, WakeEvent
@@ -27,6 +29,8 @@ RECORDS: dict[str, tuple[type[Any], str]] = {
     "reflection": (Reflection, "A reflection: one model call with its verdicts"),
     "claim": (Claim, "A claim: one first-person statement"),
     "card": (Card, "A card's frontmatter"),
+    "proposal": (Proposal, "A proposal: the machine's truth beside its card"),
+    "ledger": (Entry, "A ledger entry: the measurement of one shipped proposal"),
 }
 
 

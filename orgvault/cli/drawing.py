@@ -10,9 +10,10 @@ def draw(desk: Desk, agent: str | None, file: str | None, days: int | None) -> l
     """Draw the weeks into a file, if one was named; what could not be counted."""
     if file is None:
         return []
-    from orgvault.services import plotting
+    from orgvault.services import ledger_plot, plotting
 
-    made, problems = plotting.plot(desk, agent, file, days=days)
+    marks = ledger_plot.marks(desk, agent)
+    made, problems = plotting.plot(desk, agent, file, days=days, marks=marks)
     if settings().dry_run:
         output.remark(f"would write {made.path}")
     else:

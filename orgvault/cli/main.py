@@ -19,11 +19,15 @@ _COMMANDS = {
     "wake-done": (_WAKE, "wake_done"),
     "reflect": (_WAKE, "reflect"),
     "memory": (_MEMORY, "memory"),
+    "replay": ("orgvault.cli.replay", "replay"),
     "recall": ("orgvault.cli.recall", "recall"),
     "stats": ("orgvault.cli.stats", "stats"),
     "query": ("orgvault.cli.query", "query"),
     "import": ("orgvault.cli.importing", "import_"),
     "task": (_TASK, "task"),
+    "propose-improvement": ("orgvault.cli.proposing", "propose_improvement"),
+    "proposal": ("orgvault.cli.proposal", "proposal"),
+    "ledger": ("orgvault.cli.ledger", "ledger"),
 }
 
 

@@ -142,6 +142,8 @@ def describe(finished: Finished) -> str:
         nothing = done.result == "applied" and not done.operations
         lines.append("reflection: nothing new" if nothing else f"reflection: {done.result}{reason}")
         lines.extend(_line(one) for one in done.operations)
+    if finished.proposal is not None:
+        lines.append(f"proposed: {finished.proposal} (orgvault proposal show {finished.proposal})")
     return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ from orgvault import __version__
 from orgvault.adapters.clock import SystemClock, random_bytes
 from orgvault.cli import output
 from orgvault.cli.options import settings
-from orgvault.domain.access import Actor
+from orgvault.domain.access import Actor, who_may
 from orgvault.domain.roster import Roster
 from orgvault.errors import BadCallsPerDay, InsideVault, NotAllowed, OrgvaultError, UnknownActor
 from orgvault.services.desk import Desk
@@ -78,9 +78,14 @@ def desk_to_compile() -> Desk:
 
 
 def new_vault(path: str | None) -> tuple[Vault, SystemClock, bool]:
-    """The place for a vault, the clock, and whether a repository was made there."""
+    """The place for a vault, the clock, and whether a repository was made there.
+
+    Raises NotAllowed for an agent, who makes no vault.
+    """
     from orgvault.store.setup import prepare
 
+    if agent := os.environ.get("ORGVAULT_AGENT"):
+        raise NotAllowed(agent, "make a vault", who_may("init"))
     if path is None:
         _not_inside(start())
     found, made = prepare(path or start(), _kind(), make=not settings().dry_run)
@@ -106,8 +111,13 @@ def _not_inside(place: str) -> None:
 
 def reflecting(at: Desk) -> Reflecting:
     """The reflection step, with this machine's models and transcript readers."""
+    return Reflecting(at, means())
+
+
+def means() -> Means:
+    """This machine's models and transcript readers, and the settings that hold for them."""
     setting = os.environ.get("ORG_REFLECT_MODEL") or "cheap"
-    return Reflecting(at, Means(setting, _calls_per_day(), cache(_model), _read_session))
+    return Means(setting, _calls_per_day(), cache(_model), _read_session)
 
 
 def finish(at: Vault) -> None:

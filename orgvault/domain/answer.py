@@ -45,6 +45,51 @@ def read_answer(text: str) -> list[RawOperation] | None:
     return None if found is None else found[:READ_AT_MOST]
 
 
+def read_object(text: str, known: frozenset[str]) -> dict[str, object] | None:
+    """The one JSON object of an answer that has a key of `known`; None when it cannot be read.
+
+    As lenient as `read_answer`: blocks, thoughts, fences and sentences around are tolerated, an
+    object inside another is found, of several the last counts; keys come in lower case.  Never
+    raises.
+    """
+    if len(text) > ANSWER_CHARS:
+        return None
+    return _object(_well_formed(text), known, 0)
+
+
+def _object(text: str, known: frozenset[str], depth: int) -> dict[str, object] | None:
+    if depth > _DEEPEST:
+        return None
+    for tidy in (str, _without_thoughts, _without_trailing_commas):
+        text = tidy(text)
+        value = _loads(text)
+        if value is not _NOTHING:
+            return _known_object(value, known, depth)
+    objects = [_known_object(one, known, depth) for one in _values(text)]
+    return next((one for one in reversed(objects) if one is not None), None)
+
+
+def _known_object(value: object, known: frozenset[str], depth: int) -> dict[str, object] | None:
+    if isinstance(value, str):
+        return _object(value, known, depth + 1)
+    if isinstance(value, list):
+        texts = [text for text in map(_block_text, value) if text is not None]
+        if texts:
+            return _object("".join(texts), known, depth + 1)
+        return _known_object(value[0], known, depth) if len(value) == 1 else None
+    if not isinstance(value, dict):
+        return None
+    given = {key.strip().lower(): item for key, item in value.items()}
+    if known & given.keys():
+        return given
+    if (inner := _block_text(value)) is not None:
+        return _object(inner, known, depth + 1)
+    inside = [one for one in given.values() if isinstance(one, dict | list)]
+    if len(inside) == 1 and depth < _DEEPEST:
+        return _known_object(inside[0], known, depth + 1)
+    return None
+
+
 def _read(text: str, depth: int) -> list[RawOperation] | None:
     if depth > _DEEPEST:
         return None

@@ -22,6 +22,8 @@ STALE = "stale"
 RETIRED = "equal to a retired claim"
 REPLACED = "equal to a claim whose successor was retired"
 KNOWN = "equal to another active claim"
+# What only the claims at the moment of applying show, not the answer that was judged before.
+FOUND_IN_APPLYING = frozenset({STALE, RETIRED, REPLACED, KNOWN, SECOND_OPERATION})
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Cards of the backlog: one Markdown note each, flat frontmatter, body free text."""
 
-from orgvault.domain.ids import AGENT_ID, CARD_ID, INSTANT
+from orgvault.domain.ids import AGENT_ID, CARD_ID, CLAIM_ID, INSTANT
 from orgvault.domain.instants import normal
+from orgvault.domain.proposal import Target
 from orgvault.domain.record import says
 from orgvault.values import dataclass
 
@@ -26,3 +27,15 @@ class Card:
     assignee: str = says("Who is to do it; empty for nobody.", default="", max_chars=100)
     agent: str | None = says("The agent it is for or from.", default=None, pattern=AGENT_ID)
     created: str = says("When (UTC).", pattern=INSTANT, normal=normal)
+    memory_id: str | None = says(
+        "Of a proposal: the claim that it answers.", default=None, pattern=CLAIM_ID
+    )
+    target: Target | None = says("Of a proposal: own_prompt or own_skills.", default=None)
+    expires: str | None = says(
+        "Of a proposal: when it is withdrawn unless shipped (UTC).",
+        default=None, pattern=INSTANT, normal=normal,
+    )  # fmt: skip
+    flags: tuple[str, ...] | None = says(
+        "Of a proposal: what a person should look at twice.", default=None
+    )
+    reason: str | None = says("Of a proposal: why it was closed.", default=None, max_chars=2000)

@@ -70,6 +70,29 @@ def with_status(text: str, status: str) -> str:
     return "".join([text[:start], space, written(status), text[end:]])
 
 
+def closed(text: str, reason: str) -> str:
+    """The note's text with the status `closed` and the reason, every other byte as it was.
+
+    ValueError when that cannot be written into the note without disturbing it.
+    """
+    marked = with_status(text, "closed")
+    found = _frontmatter(marked, "")
+    if isinstance(found, Problem) or (status := found[0].node(("status",))) is None:
+        raise ValueError(_NO_STATUS)
+    document, first = found
+    if (node := document.node(("reason",))) is not None:
+        start, end = first + node.start, first + node.end
+        new = "".join([marked[:start], " " * (start == end), quoted(reason), marked[end:]])
+    else:
+        below = marked.index("\n", first + status.end) + 1
+        line_end = "\r\n" if marked[:below].endswith("\r\n") else "\n"
+        new = "".join([marked[:below], f"reason: {quoted(reason)}{line_end}", marked[below:]])
+    read, _ = read_card(new, "")
+    if read is None or (read.status, read.reason) != ("closed", reason):
+        raise ValueError(_NO_STATUS)
+    return new
+
+
 def _frontmatter(text: str, file: str) -> tuple[Document, int] | Problem:
     """The frontmatter with what is wrong in keys of ours, and where in the text it starts."""
     match = _FRONTMATTER.match(text)
@@ -92,7 +115,9 @@ def _in_theirs(root: Node | None, line: int) -> bool:
 def _value(name: str, value: object) -> str:
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(quoted, value))}]"
     text = str(value)
-    if name == "title":
+    if name in {"title", "reason"}:
         return quoted(text)
     return text if re.fullmatch(INSTANT, text) else written(text)

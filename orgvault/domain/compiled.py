@@ -35,7 +35,9 @@ def read_roster(data: object, file: str) -> tuple[Roster | None, tuple[Problem, 
     reader = _Reader(file)
     operators = reader.operators(data)
     agents = reader.mapping(data, "agents")
-    guild, pages, commit = (reader.mapping(data, key) for key in ("guild", "pages", "commit"))
+    guild, pages, commit, ledger = (
+        reader.mapping(data, key) for key in ("guild", "pages", "commit", "ledger")
+    )
     roster = Roster(
         guild=reader.text(guild, "name", "guild.name"),
         owner=reader.text(data, "owner", "owner", needed=True),
@@ -44,6 +46,7 @@ def read_roster(data: object, file: str) -> tuple[Roster | None, tuple[Problem, 
         protected=tuple(dict.fromkeys((*BUILTIN_PROTECTED, *reader.protected(data)))),
         pages_folder=reader.text(pages, "folder", "pages.folder") or "Org",
         sign_commits=reader.switch(commit, "sign", "commit.sign"),
+        ledger_margin=reader.share(ledger, "margin", "ledger.margin", default=0.10),
         source_sha256=reader.text(data, "source_sha256", "source_sha256"),
     )
     return (None, tuple(reader.problems)) if reader.problems else (roster, ())
@@ -151,6 +154,15 @@ class _Reader:
         if not isinstance(value, bool):
             self._note(f"{where}: expected true or false")
         return value is True
+
+    def share(self, data: Mapping[str, Any], key: str, where: str, *, default: float) -> float:
+        value = data.get(key)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            self._note(f"{where}: expected a number from 0 to 1")
+            return default
+        return float(value)
 
     def _list(self, data: Mapping[str, Any], key: str, where: str = "") -> list[Any]:
         value = data.get(key)

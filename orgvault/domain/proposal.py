@@ -121,3 +121,8 @@ class Proposal:
     expires: str = says(
         "When it is withdrawn unless shipped (UTC).", pattern=INSTANT, normal=normal
     )
+    shipped_commit: str | None = says(
+        "The commit in which a person shipped it in words of their own.",
+        default=None,
+        pattern=r"[0-9a-f]{40,64}",
+    )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from orgvault.domain.claim import Claim
 from orgvault.domain.episode import Correction, Episode
-from orgvault.domain.ids import AGENT_ID, CLAIM_ID, INSTANT, ROW_ID, RUN_ID, SHA256
+from orgvault.domain.ids import AGENT_ID, CARD_ID, CLAIM_ID, INSTANT, ROW_ID, RUN_ID, SHA256
 from orgvault.domain.instants import normal
 from orgvault.domain.record import says
 from orgvault.domain.transcript import Session
@@ -14,6 +14,7 @@ from orgvault.values import dataclass
 
 if TYPE_CHECKING:
     from orgvault.domain.excerpt import Excerpt
+    from orgvault.domain.proposal_prompt import Wish
     from orgvault.domain.roster import Agent
 
 
@@ -25,6 +26,14 @@ class Result(StrEnum):
     FAILED = "failed"
     UNREADABLE = "unreadable"
     REPOSITORY_BUSY = "repository_busy"
+    REFUSED = "refused"  # a change that was asked for and may not be proposed
+
+
+class Asked(StrEnum):
+    """What a model was asked for."""
+
+    MEMORY = "memory"
+    PROPOSAL = "proposal"
 
 
 # What `reflect --run R` tries again; `applied` (also with no operation) is final.
@@ -75,6 +84,16 @@ class Reflection:
     calls: int = says("Model calls made, a repair included.", default=0, minimum=0)
     answer: str | None = says("The raw answer, secrets masked.", default=None)
     operations: tuple[Verdict, ...] = says("Each operation with its verdict.", default=())
+    asked: Asked = says(
+        "memory: operations on the claims; proposal: a change because of one claim.",
+        default=Asked.MEMORY,
+    )
+    claim_id: str | None = says(
+        "Of a proposal: the claim behind it.", default=None, pattern=CLAIM_ID
+    )
+    card: str | None = says(
+        "Of a proposal: the card that was filed.", default=None, pattern=CARD_ID
+    )
 
 
 @dataclass(frozen=True)
@@ -117,7 +136,7 @@ class Answer:
 class Model(Protocol):
     """A thing that answers a question; real providers and fakes alike.
 
-    Both calls return within `deadline_s` seconds or raise `ModelFailed`.  `metered`: they cost
+    Every call returns within `deadline_s` seconds or raise `ModelFailed`.  `metered`: they cost
     a call of the day's cap.
     """
 
@@ -129,3 +148,6 @@ class Model(Protocol):
 
     def repair(self, text: str, deadline_s: float) -> Answer | None:
         """The same answer in the asked form; None from a model that needs no repair."""
+
+    def propose(self, wish: "Wish", deadline_s: float) -> Answer:
+        """Answer with a change of the agent's own files, as a JSON text; or with none."""

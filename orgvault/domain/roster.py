@@ -102,4 +102,5 @@ class Roster:
     protected: tuple[str, ...]
     pages_folder: str = "Org"
     sign_commits: bool = False
+    ledger_margin: float = 0.10
     source_sha256: str = ""

@@ -20,10 +20,15 @@ class Reason(StrEnum):
 
 
 class Trigger(StrEnum):
-    """The two events that may reflect; `chat` and `mention` wakes reflect as `chat_end`."""
+    """What makes orgvault ask a model.
+
+    The two events that may reflect (`chat` and `mention` wakes reflect as `chat_end`), and the
+    owner's own `propose-improvement`.
+    """
 
     WAKE_DONE = "wake_done"
     CHAT_END = "chat_end"
+    COMMAND = "command"
 
 
 class Outcome(StrEnum):

@@ -132,6 +132,13 @@ class Repository:
         return Identity(name or email or "", email or "") if name or email else None
 
     @property
+    def hooks_path(self) -> str:
+        """The folder of core.hooksPath as it is set (`~` resolved); empty when it is not."""
+        asked = ("config", "-z", "--type=path", "--get-all", "core.hooksPath")
+        values = self.git(*asked, ok=(0, 1)).decode(errors="surrogateescape").split("\0")[:-1]
+        return values[-2] if len(values) > 1 else ""  # the last one is what we run git with
+
+    @property
     def object_format(self) -> str:
         """`sha1` or `sha256`."""
         return self.settings.get("extensions.objectformat", "sha1").lower()

@@ -13,6 +13,8 @@ from orgvault.services.desk import Desk
 from orgvault.services.keeping import core
 from orgvault.store.cards import Cards
 from orgvault.store.claims import ACTIVE, CLOSED, Claims, Stored
+from orgvault.store.ledger import Ledger
+from orgvault.store.proposals import Proposals
 from orgvault.store.roster import COMPILED, SOURCE
 from orgvault.store.vault import ORG
 
@@ -43,6 +45,8 @@ def check(desk: Desk) -> Checked:
         _check_claims(desk, agent, checked)
     cards = Cards(desk.vault, desk.roster.pages_folder)
     checked.files += len(cards.all(checked.problems))
+    checked.files += 2 * len(Proposals(desk.vault).all(checked.problems))
+    checked.files += len(Ledger(desk.vault).all(checked.problems))
     checked.problems.sort()
     return checked
 

@@ -15,11 +15,13 @@ from orgvault.errors import BadRunId, MixedWakes, NoWake, OrgvaultError, Unknown
 from orgvault.services.desk import Desk, row, sound
 from orgvault.services.reflecting import Reflecting, said
 from orgvault.store.entry import Row
+from orgvault.store.vault import ORG
 from orgvault.values import dataclass
 
 if TYPE_CHECKING:
     from orgvault.domain.reflection import Reflection
 
+_PROPOSALS = f"{ORG}/proposals"
 SAME_WHEN_RETRIED = ("exit_code", "outcome", "cost_usd", "turns", "duration_s", "model", "card")
 
 
@@ -52,7 +54,7 @@ class FinishedRun:
 
 @dataclass(frozen=True)
 class Finished:
-    """What recording a finished run did."""
+    """What recording a finished run did; `proposal` is the card that was filed, if one was."""
 
     agent: str
     run: str
@@ -61,10 +63,13 @@ class Finished:
     closed: tuple[str, ...]
     reflection: "Reflection | None" = None
     remarks: list[str] = field(default_factory=list)
+    proposal: str | None = None
 
 
 def wake_done(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished:
     """Record a finished run: close its wakes, leave a status, append its episode, reflect.
+
+    Then see what people did with the proposals.
 
     Raises UnknownWake or MixedWakes before anything is written; a second call for the same run
     closes wakes that are still open and records nothing else.
@@ -75,7 +80,12 @@ def wake_done(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished
     known = find_wakes(desk, told)
     agent = owner_of(desk, told, known)
     desk.require("dispatch", f"record runs of {agent.id}", agent)
-    return record_run(desk, agent, told, known, reflecting)
+    finished = record_run(desk, agent, told, known, reflecting)
+    if desk.vault.names(_PROPOSALS):
+        from orgvault.services.noticing import notice  # only a vault that has any pays for it
+
+        notice(desk, finished.remarks)
+    return finished
 
 
 def record_run(
@@ -126,11 +136,11 @@ def record_run(
         remarks.append(f"not reflected on: {said(skipped)}")
         record_rows(desk, agent, told, [*rows, row("episodes", made)], made)
         reflecting.settle_put_off(agent, remarks)
-        reflection = None
+        reflection = card = None
     else:
         from orgvault.domain.reflection import Run
 
-        reflection = reflecting.reflect(
+        reflection, card = reflecting.reflect(
             Run(agent, made, session, trigger), [*rows, row("episodes", made)], remarks
         )
     standing = logs.find(Episode, "episodes", agent.id, "run", [told.run])
@@ -145,10 +155,12 @@ def record_run(
             closed=closed,
             reflection=reflection,
             remarks=remarks,
+            proposal=card,
         )
     return Finished(
-        agent.id, told.run, made, new=True, closed=closed, reflection=reflection, remarks=remarks
-    )
+        agent.id, told.run, made, new=True, closed=closed, reflection=reflection, remarks=remarks,
+        proposal=card,
+    )  # fmt: skip
 
 
 def reflect(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished:
@@ -183,10 +195,11 @@ def reflect(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished:
         )
     from orgvault.domain.reflection import Run
 
-    reflection = reflecting.reflect(Run(agent, episode, session, trigger), [], remarks)
+    reflection, card = reflecting.reflect(Run(agent, episode, session, trigger), [], remarks)
     return Finished(
-        agent.id, told.run, episode, new=False, closed=(), reflection=reflection, remarks=remarks
-    )
+        agent.id, told.run, episode, new=False, closed=(), reflection=reflection, remarks=remarks,
+        proposal=card,
+    )  # fmt: skip
 
 
 def find_wakes(desk: Desk, told: FinishedRun) -> list[Wake]:

@@ -51,7 +51,7 @@ REFLECTIONS = Log(
     "reflections", Reflection,
     {
         "id": "VARCHAR", "at": "TIMESTAMPTZ", "result": "VARCHAR", "calls": "BIGINT",
-        "cost_usd": "DOUBLE", "operations": "JSON",
+        "cost_usd": "DOUBLE", "operations": "JSON", "asked": "VARCHAR",
     },
 )  # fmt: skip
 

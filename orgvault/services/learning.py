@@ -5,14 +5,16 @@ Nothing in here can keep a run from being recorded: whatever goes wrong is a rea
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from orgvault.domain.application import apply
+from orgvault.domain.claim import Claim, ClaimKind, order
 from orgvault.domain.episode import Episode
-from orgvault.domain.instants import day
-from orgvault.domain.reflection import Reflection, Result, Run, Verdict
+from orgvault.domain.reflection import Asked, Model, Reflection, Result, Run, Verdict
 from orgvault.domain.roster import Agent
-from orgvault.errors import OrgvaultError, VaultBusy
+from orgvault.errors import NotEligible, OrgvaultError, VaultBusy
 from orgvault.services.asking import DEADLINE_S, Asking
+from orgvault.services.cap import reserve
 from orgvault.services.desk import Desk, row
 from orgvault.services.keeping import keep
 from orgvault.services.means import PUT_OFF, Means
@@ -21,6 +23,19 @@ from orgvault.store.claims import Claims
 from orgvault.store.entry import Message, Row
 from orgvault.store.vault import Change
 
+_RECURRING = frozenset({ClaimKind.FRICTION, ClaimKind.ANTI_PATTERN})
+
+
+class Learned(NamedTuple):
+    """What came of a finished run.
+
+    `reflection` is the one that stands for it (another process may have made it), None when it
+    could not be recorded; `card` the proposal that was filed.
+    """
+
+    reflection: Reflection | None
+    card: str | None = None
+
 
 class Learning:
     """The step behind `Reflecting` that costs imports: only a run that is reflected on pays."""
@@ -28,29 +43,36 @@ class Learning:
     def __init__(self, desk: Desk, means: Means) -> None:
         self._desk = desk
         self._means = means
+        self._raised: dict[str, Claim] = {}
 
-    def reflect(self, run: Run, rows: Sequence[Row], remarks: list[str]) -> Reflection | None:
+    def reflect(self, run: Run, rows: Sequence[Row], remarks: list[str]) -> Learned:
         """Reflect on a run and record it, with the rows of the run, as one commit.
 
+        A claim that it raised may then become one card, as a commit of its own.
+
         `rows` are acknowledged whatever happens; before a call that takes seconds they are
-        committed by themselves, and the vault's lock is not held during it.  Returns the
-        reflection that stands for the run (another process may have made it), or None when it
-        could not be recorded.
+        committed by themselves, and the vault's lock is not held during it.  One deadline holds
+        for all calls.
         """
         model, _ = self._means.model(run.agent)
         if model is None:
             raise AssertionError(run)  # the caller has asked why_not
-        calls = Calls(self._desk.vault.private)
-        asking = Asking(self._desk, model, lambda: self._reserve(calls))
-        if not model.metered:
-            return self._settle(run, rows, asking.ask(run), remarks)
-        if rows:
-            self._record(run, f"{run.episode.outcome}, {run.episode.run}", rows)
-        with calls.turn(run.agent.id, run.episode.run, DEADLINE_S * 2) as mine:
-            standing = self.standing(run.agent, run.episode.run)
-            if standing is not None or not mine:
-                return standing
-            return self._settle(run, (), asking.ask(run), remarks)
+        asking = Asking(self._desk, model, lambda: reserve(self._desk, self._means))
+        if model.metered:
+            if rows:
+                self._record(run, f"{run.episode.outcome}, {run.episode.run}", rows)
+            calls = Calls(self._desk.vault.private)
+            with calls.turn(run.agent.id, run.episode.run, DEADLINE_S * 2) as mine:
+                standing = self.standing(run.agent, run.episode.run)
+                if standing is not None or not mine:
+                    return Learned(standing)
+                made = self._settle(run, (), asking.ask(run), remarks)
+        else:
+            made = self._settle(run, rows, asking.ask(run), remarks)
+        card = None
+        if made is not None and made.result is Result.APPLIED and self._raised:
+            card = self._propose(run, model, asking.ends, remarks)
+        return Learned(made, card)
 
     def settle_put_off(self, agent: Agent, remarks: list[str]) -> None:
         """Apply answers that were stored while the repository was busy, if there are any."""
@@ -64,21 +86,38 @@ class Learning:
         except (OrgvaultError, OSError) as failure:
             remarks.append(f"a stored reflection of {agent.id} still waits: {failure}")
 
-    # ── the model ───────────────────────────────────────────────────────────────────────────
+    # ── a card ──────────────────────────────────────────────────────────────────────────────
 
-    def _reserve(self, calls: Calls) -> bool:
-        return calls.reserve(
-            day(self._desk.clock.now()).isoformat(), self._means.calls_per_day, self._calls_today
-        )
+    def _propose(self, run: Run, model: Model, ends: float, remarks: list[str]) -> str | None:
+        """File a card for the most seen of the claims that were raised; its id, if there is one.
 
-    def _calls_today(self) -> int:
-        logs, today = self._desk.vault.logs, day(self._desk.clock.now())
-        return sum(
-            one.calls
-            for agent in logs.agents("reflections")
-            for one in logs.records(Reflection, "reflections", agent, [])
-            if day(one.at) == today
-        )
+        Whatever goes wrong is a remark: the run and what was learned are recorded by now.
+        """
+        settings = run.agent.memory.self_improvement
+        ripe = [
+            one
+            for one in self._raised.values()
+            if one.kind in _RECURRING and one.times_seen >= settings.repeat_threshold
+        ]
+        if not ripe or not settings.enabled:
+            return None
+        if self._desk.vault.planned:  # a preview: no file says yet what was learned
+            remarks.append(f"{min(ripe, key=order).id} might then be proposed")
+            return None
+        from orgvault.services.proposing import Proposing
+
+        making = Proposing(self._desk, model, lambda: reserve(self._desk, self._means), ends)
+        for claim in sorted(ripe, key=order):
+            try:
+                return making.propose(run.agent, claim.id, run.trigger, run.episode.run).proposal.id
+            except NotEligible as refused:
+                remarks.append(str(refused))
+                if making.has_asked:
+                    return None
+            except Exception as failure:  # noqa: BLE001 - no fault in here may disturb the run
+                remarks.append(f"{claim.id} is not proposed: {failure}")
+                return None
+        return None
 
     # ── applying, under the vault's lock ────────────────────────────────────────────────────
 
@@ -107,7 +146,7 @@ class Learning:
         """The reflection that a run already has: applied, or stored for later."""
         rows = self._desk.vault.logs.find(Reflection, "reflections", agent.id, "run", [run])
         final = {Result.APPLIED, Result.REPOSITORY_BUSY}
-        return next((one for one in reversed(rows) if one.result in final), None)
+        return next((one for one in reversed(rows) if _is_of_memory(one, final)), None)
 
     def _apply(self, change: Change, run: Run, made: Reflection) -> Reflection:
         if made.result is not Result.APPLIED or not made.operations:
@@ -133,7 +172,7 @@ class Learning:
             one
             for one in waiting
             if not any(
-                later.result is Result.APPLIED
+                _is_of_memory(later, {Result.APPLIED})
                 for later in logs.find(Reflection, "reflections", agent.id, "run", [one.run])
             )
         ]
@@ -158,6 +197,7 @@ class Learning:
         )
         if applied.changed or applied.closed:
             keep(desk, change, agent, applied.changed, applied.closed)
+            self._raised |= {one.id: one for one in applied.changed}
         return applied.verdicts
 
     def _message(self, run: Run, made: Reflection) -> Message:
@@ -208,3 +248,8 @@ class Learning:
         desk, agent = self._desk, run.agent.id
         message = desk.message(f"wake({agent}): {what}", "wake-done", agent, run.episode.run)
         desk.vault.record(message, desk.author, rows, desk.clock.now())
+
+
+def _is_of_memory(one: Reflection, results: set[Result]) -> bool:
+    """Whether a row is a reflection with such a result, and not a question for a proposal."""
+    return one.asked is Asked.MEMORY and one.result in results

@@ -36,8 +36,8 @@ SELECT agent, outcome, count(*),
   count(duration_s), sum(round(duration_s * 1e3)::BIGINT), max(round(duration_s * 1e3)::BIGINT)
 FROM episodes WHERE finished_at >= $since::TIMESTAMPTZ GROUP BY agent, outcome"""
 _BY_RESULT = """
-SELECT agent, result, count(*), sum(calls), count(cost_usd), sum(round(cost_usd * 1e6)::BIGINT),
-  count(*) FILTER (calls > 0 AND cost_usd IS NULL)
+SELECT agent, result, count(*) FILTER (asked = 'memory'), sum(calls), count(cost_usd),
+  sum(round(cost_usd * 1e6)::BIGINT), count(*) FILTER (calls > 0 AND cost_usd IS NULL)
 FROM reflections WHERE "at" >= $since::TIMESTAMPTZ GROUP BY agent, result"""
 _BY_VERDICT = """
 SELECT agent, operation.verdict, count(*)

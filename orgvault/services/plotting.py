@@ -61,7 +61,7 @@ def plot(
     `given` is a path with the ending .svg, absolute or from where the process is.  `marks` are
     days to be marked.  Raises NoPlot when nothing may or can be written there.
     """
-    path = _place(desk, given)
+    path = place(desk, given)
     agents = desk.readable()
     title = "All agents"
     if agent_id is not None:
@@ -115,7 +115,7 @@ def _chart(title: str, did: Work, weeks: tuple[Week, ...], days: int | None) -> 
     )  # fmt: skip
 
 
-def _place(desk: Desk, given: str) -> Path:
+def place(desk: Desk, given: str) -> Path:
     """Where the picture is written; raises NoPlot or NotAllowed.
 
     Anywhere outside the vault, and in it where nothing is protected; for an agent in its home.

@@ -13,12 +13,14 @@ from orgvault.domain.card import Card
 from orgvault.domain.claim import Claim
 from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.ids import agent_id_fault
+from orgvault.domain.ledger import Entry
 from orgvault.domain.problem import Problem
 from orgvault.domain.record import Says, described, plain
 from orgvault.domain.reflection import Reflection
 from orgvault.domain.wake import WakeEvent
 from orgvault.services.desk import Desk
 from orgvault.services.gathering import Log, load
+from orgvault.services.ledger_views import listed
 from orgvault.store.cards import Cards
 from orgvault.store.claims import ACTIVE, CLOSED, Claims
 from orgvault.store.vault import ORG
@@ -28,6 +30,7 @@ _LOADED = "loaded"  # the schema of the tables that the views look at
 _VERSIONS = ("v", "version")
 _MONEY = "DECIMAL(18,6)"
 _BACKLOG = "cards"
+_LEDGER = "ledger"
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,11 @@ def _fill(desk: Desk, tables: Queries, needed: set[str], problems: list[Problem]
     if _BACKLOG in needed:
         for card in _cards(desk, agents, problems):
             tables.add(f"{_LOADED}.{_BACKLOG}", card.agent, [json.dumps(plain(card))])
+    if _LEDGER in needed:
+        entries, faults = listed(desk)
+        problems.extend(faults)
+        for entry in entries:
+            tables.add(f"{_LOADED}.{_LEDGER}", entry.agent, [json.dumps(plain(entry))])
 
 
 def _agents(desk: Desk) -> list[str]:
@@ -176,6 +184,7 @@ _LOGS = {
 _FILES = {
     "claims": _loaded(Claim, state="VARCHAR", edited_by_hand="BOOLEAN"),
     _BACKLOG: _loaded(Card),
+    _LEDGER: _loaded(Entry),
 }
 _WAKES = View(
     "wakes",
@@ -232,4 +241,5 @@ VIEWS = (
     _view("reflections", "One row for each model call, or why there was none.", Reflection),
     _WAKES,
     _view(_BACKLOG, "One row for each card of the backlog.", Card),
+    _view(_LEDGER, "One row for each shipped proposal: before, after, verdict.", Entry),
 )

@@ -18,7 +18,7 @@ from orgvault.store.entry import Row
 
 if TYPE_CHECKING:
     from orgvault.domain.reflection import Reflection, Run
-    from orgvault.services.learning import Learning
+    from orgvault.services.learning import Learned, Learning
 
 
 # What a person reads of the reasons that are recorded as one word.
@@ -99,7 +99,7 @@ class Reflecting:
         found, why = self._means.model(agent)
         return "" if found else f"no_model: {why}"[:200]
 
-    def reflect(self, run: "Run", rows: Sequence[Row], remarks: list[str]) -> "Reflection | None":
+    def reflect(self, run: "Run", rows: Sequence[Row], remarks: list[str]) -> "Learned":
         """Reflect on a run and record it, with the rows of the run; see `Learning.reflect`."""
         return self._learning().reflect(run, rows, remarks)
 

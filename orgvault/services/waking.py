@@ -3,15 +3,21 @@
 from orgvault.domain import wake as wakes
 from orgvault.domain.roster import Agent
 from orgvault.domain.wake import Reason, Status, Wake, WakeEvent
-from orgvault.errors import WhoseRun
+from orgvault.errors import UnknownCard, WhoseRun
 from orgvault.services.desk import Desk, row, sound
 
 
 def add_wake(desk: Desk, agent_id: str, reason: Reason, card: str | None, note: str) -> str:
-    """Ask that an agent run; the id of the wake."""
+    """Ask that an agent run; the id of the wake.  Raises UnknownCard for a card that is not there.
+
+    In the middle of a merge or a rebase the backlog may show another commit's cards: the wake is
+    a row, which waits for its branch, and so its card is taken as given.
+    """
     agent = desk.agent(agent_id)
     desk.require("wake", f"wake {agent.id}", agent)
     event = added(desk, agent, reason, card, note)
+    if card is not None and not _has_card(desk, card):
+        raise UnknownCard(card, "")
     message = desk.message(f"wake({agent.id}): {reason}", "wake-add", agent.id)
     desk.vault.record(message, desk.author, [row("wakes", event)], event.at)
     return event.wake
@@ -25,6 +31,15 @@ def added(desk: Desk, agent: Agent, reason: Reason, card: str | None, note: str)
     )
     sound(event)
     return event
+
+
+def _has_card(desk: Desk, card: str) -> bool:
+    """Whether a card's note is there; one that its owner is just editing need not be readable."""
+    from orgvault.store.cards import Cards
+
+    cards = Cards(desk.vault, desk.roster.pages_folder)
+    known = f"{card}.md" in desk.vault.names(cards.folder)
+    return known or desk.vault.repository.operation() is not None
 
 
 def list_wakes(desk: Desk, agent_id: str | None, *, closed: bool) -> list[Wake]:

@@ -54,6 +54,10 @@ class Commits:
         finally:
             self._committer.objects.close()
 
+    def close(self) -> None:
+        """End what reading has started, outside `ready`."""
+        self._committer.objects.close()
+
     def would_wait(self) -> None:
         """Raise what `ready` would raise; changes nothing."""
         self._committer.would_wait()

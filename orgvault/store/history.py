@@ -1,12 +1,25 @@
 """The past of a vault: what stood where at a commit, and which commits touched a file."""
 
+import os
 import re
+from collections.abc import Callable
 
 from orgvault.domain.instants import instant
-from orgvault.git.history import Snapshot, last_before, snapshot, touching
+from orgvault.git.history import (
+    PastCommit,
+    Snapshot,
+    before_words,
+    in_history,
+    last_before,
+    newest_changes,
+    reached,
+    snapshot,
+    touching,
+)
 from orgvault.store.vault import Vault
 from orgvault.values import dataclass
 
+AGENTS_DOMAIN = "@agents.invalid"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -18,6 +31,20 @@ class Touched:
     at: str
     author: str
     subject: str
+
+
+@dataclass(frozen=True)
+class Landed:
+    """A commit with its whole name, when it reached the branch (UTC instant), and by whom.
+
+    `by` is its author, or its committer where the author is an agent (a proposal's own commit,
+    picked or merged by a person): `of_agent` says which.
+    """
+
+    commit: str
+    at: str
+    by: str
+    of_agent: bool
 
 
 class Past:
@@ -46,6 +73,48 @@ def at(vault: Vault, when: str) -> Past:
         until = f"{when}T23:59:59Z" if day[0] == when else when
         revision = last_before(vault.repository, until)
     return Past(vault, snapshot(vault.repository, revision))
+
+
+def before(vault: Vault, file: str, words: str) -> Past | None:
+    """The vault just before the commit that brought words into a file (its place on disk).
+
+    None when no commit of HEAD's history did, or the first of all.
+    """
+    relative = os.path.relpath(file, vault.root).replace(os.sep, "/")
+    found = before_words(vault.repository, vault.place.in_repository(relative), words)
+    return None if found is None else Past(vault, found)
+
+
+def shipped_as(vault: Vault, revision: str) -> str:
+    """The name of a commit of HEAD's history.  Raises UnknownRevision."""
+    return in_history(vault.repository, revision)
+
+
+def landed(vault: Vault, path: str, wanted: Callable[[bytes | None], bool]) -> Landed | None:
+    """The commit of HEAD's own line since which a file reads as wanted, without a break.
+
+    A merge is where its branch's changes reached the line.  None when HEAD's file does not read
+    so.  Only commits that changed the file are looked at, and none behind the one that is found
+    but the one before it.
+    """
+    found = None
+    name = vault.place.in_repository(path)
+    for commit, files in newest_changes(vault.repository, name):
+        if not wanted(files.read(name)):
+            break
+        found = commit
+    return found and _landed(found.name, found)
+
+
+def landed_as(vault: Vault, commit: str) -> Landed:
+    """A commit of HEAD's history, with when it reached HEAD's own line, and who brought it."""
+    found = reached(vault.repository, commit)
+    return _landed(commit, found)
+
+
+def _landed(name: str, one: PastCommit) -> Landed:
+    of_agent = one.email.endswith(AGENTS_DOMAIN)
+    return Landed(name, instant(one.at), one.committer if of_agent else one.author, of_agent)
 
 
 def touched(vault: Vault, paths: list[str]) -> list[Touched]:

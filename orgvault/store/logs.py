@@ -54,14 +54,14 @@ class Logs:
     """The logs of a vault.  `spooled` gives the rows waiting in the spool."""
 
     def __init__(self, org: str, spooled: Callable[[], Sequence[Row]]) -> None:
-        self._org = org
+        self.org = org
         self._spooled = spooled
         self._read: dict[str, tuple[tuple[int, int], bytes]] = {}
 
     def agents(self, log: str) -> list[str]:
         """The agents that have rows in a log."""
         found = {row.agent for row in self._spooled() if row.log == log}
-        names = _names(os.path.join(self._org, log))
+        names = _names(os.path.join(self.org, log))
         if log not in BY_AGENT:
             names = [agent for name in names if (agent := agent_in(name))]
         return sorted(found.union(names))
@@ -77,7 +77,7 @@ class Logs:
 
     def folder(self, log: str, agent: str) -> str:
         """Where an agent's segments stand."""
-        return os.path.join(self._org, log, *([agent] if log in BY_AGENT else []))
+        return os.path.join(self.org, log, *([agent] if log in BY_AGENT else []))
 
     def content(self, path: str) -> bytes:
         """A segment's bytes, read once for as long as it does not change."""
@@ -192,7 +192,7 @@ class Logs:
         return [row for row in self._spooled() if (row.log, row.agent) == (log, agent)]
 
     def _name(self, path: str) -> str:
-        return ".agents/org/" + os.path.relpath(path, self._org).replace(os.sep, "/")
+        return ".agents/org/" + os.path.relpath(path, self.org).replace(os.sep, "/")
 
 
 def encode(row: object) -> str:

@@ -38,6 +38,16 @@ class Preview(Vault):
         if rows or change.rows or diffs:
             self._plan(change.message, (*rows, *change.rows), diffs)
 
+    def put_aside(
+        self, ref: str, base: str, path: str, content: bytes, message: Message, author: Identity,
+        at: str,
+    ) -> str:  # fmt: skip
+        """Plan the commit beside the branch; its name is not known."""
+        del path, content, author, at
+        self.repository.trusted()
+        self.planned.append(f"would commit as {ref}, on {base[:10]}: {message.subject}")
+        return ""
+
     def _may_write(self) -> None:
         self.repository.trusted()
         self._branch()

@@ -7,7 +7,9 @@ ask for its times.  A saved index is never written to: a newer one is made in me
 put in its place in one step, so no number of processes, and none that is killed, can spoil it.
 """
 
+import errno
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -105,10 +107,15 @@ def _beginning(folder: str) -> Iterator[tuple[str, int | None]]:
 
 
 def _read(name: str, folder: int | None) -> bytes:
-    """A file's content, in a third of the time of `open`."""
-    flags = os.O_RDONLY | O_CLOEXEC | getattr(os, "O_BINARY", 0)
+    """A file's content, in a third of the time of `open`.
+
+    OSError for anything but a file, without waiting on it.
+    """
+    flags = os.O_RDONLY | O_CLOEXEC | files.O_NONBLOCK | getattr(os, "O_BINARY", 0)
     descriptor = os.open(name, flags, dir_fd=folder)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", name)
         content = os.read(descriptor, _CHUNK)
         if len(content) == _CHUNK:
             with os.fdopen(os.dup(descriptor), "rb") as rest:

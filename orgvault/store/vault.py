@@ -77,7 +77,11 @@ class Vault:
 
     def committed(self, relative: str) -> bytes | None:
         """What HEAD holds of a file; None when it holds none."""
-        return self._commits(-1).in_head(relative)
+        commits = self._commits(-1)
+        try:
+            return commits.in_head(relative)
+        finally:
+            commits.close()
 
     def ignored_by(self, relative: str) -> str:
         """The gitignore rule (file, line, pattern) that hides a path; empty when none does."""
@@ -148,6 +152,23 @@ class Vault:
                 if own:
                     self._settle_or_say(lock, own)
                 raise
+
+    def put_aside(
+        self, ref: str, base: str, path: str, content: bytes, message: Message, author: Identity,
+        at: str,
+    ) -> str:  # fmt: skip
+        """Have a ref of ours name a commit: one file's new content on `base`; the commit's name.
+
+        Nothing else changes: no branch, no index, no file.
+        """
+        from orgvault.domain.instants import moment
+        from orgvault.git.aside import Aside, put_aside
+
+        made = Aside(
+            base, self.place.in_repository(path), content, str(message), author,
+            self.repository.identity or NOBODY, int(moment(at).timestamp()),
+        )  # fmt: skip
+        return put_aside(self.repository, ref, made)
 
     def settle(self) -> None:
         """Finish what a crash left, if that can be done without waiting; for reading commands."""

@@ -95,7 +95,7 @@ def test_a_filtered_answer_is_a_refusal() -> None:
 def test_the_deadline_holds_for_everything(mode: str, wire: str) -> None:
     with serving(mode) as provider:
         start = time.monotonic()
-        assert why_not(provider, wire, deadline_s=1.0) == "no answer within 1 s"
+        assert why_not(provider, wire, deadline_s=1.0) == "no answer in time"
         assert time.monotonic() - start < 3
 
 
@@ -125,7 +125,7 @@ def test_who_asks_for_a_long_wait_is_not_asked_again(told: str, deadline_s: floa
 def test_a_wait_that_would_pass_the_deadline_ends_at_once() -> None:
     with serving("429", "good", retry_after="4") as provider:
         start = time.monotonic()
-        assert why_not(provider, deadline_s=3.0) == "no answer within 3 s"
+        assert why_not(provider, deadline_s=3.0) == "no answer in time"
         assert time.monotonic() - start < 2
     assert len(provider.asked) == 1
 

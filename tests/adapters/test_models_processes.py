@@ -53,13 +53,13 @@ def output_of(before: str, url: str) -> tuple[str, float]:
 def test_a_process_ends_with_its_deadline(mode: str) -> None:
     with serving(mode) as provider:
         said, lived_s = output_of("", f"{provider.url}/v1")
-    assert said == "no answer within 1 s"
+    assert said == "no answer in time"
     assert lived_s < 10
 
 
 def test_a_look_up_that_hangs_ends_with_the_deadline() -> None:
     said, lived_s = output_of(SLOW_LOOK_UP, "http://models.example.org/v1")
-    assert said == "no answer within 1 s"
+    assert said == "no answer in time"
     assert lived_s < 10
 
 

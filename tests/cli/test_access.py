@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.harbor import Harbor
+from tests.harbor import BUILD, Harbor
 
 # Each command with what each actor gets: 0 allowed, 4 not.  nova is led by atlas, juno by kim.
 ACTORS = ("sam", "kim", "atlas", "nova", "juno")
@@ -14,6 +14,7 @@ MATRIX = {
     ("memory", "stats", "nova"): (0, 0, 0, 0, 4),
     ("recall", "nova", "menu"): (0, 0, 0, 0, 4),
     ("memory", "why", "{claim}"): (0, 0, 0, 0, 4),
+    ("replay", "run-2"): (0, 0, 0, 0, 4),
     ("memory", "render", "nova", "--check"): (0, 0, 0, 0, 4),
     ("memory", "render", "nova"): (0, 4, 4, 4, 4),
     ("memory", "edit", "{claim}", "I do it in another way."): (0, 4, 0, 4, 4),
@@ -32,6 +33,8 @@ MATRIX = {
     ("task", "list"): (0, 0, 4, 4, 4),
     ("task", "redo", "{card}", "why"): (0, 0, 0, 4, 4),
     ("task", "done", "{card}"): (0, 0, 4, 4, 4),
+    ("ledger", "list"): (0, 0, 0, 0, 0),
+    ("ledger", "sync"): (0, 4, 4, 4, 4),
     ("compile",): (0, 4, 4, 4, 4),
     ("check",): (0, 4, 4, 4, 4),
     ("status",): (0, 0, 0, 0, 0),
@@ -40,9 +43,10 @@ MATRIX = {
 
 @pytest.fixture
 def ready(harbor: Harbor) -> Harbor:
-    """A harbor in which nova has finished a card."""
+    """A harbor in which nova has finished a card, and learned from another run."""
     wake = harbor.wake("nova", card="t-8h3w6r1d")
     harbor.run("wake-done", wake, "--run", "run-1", "--turns", "1", "--outcome", "done")
+    harbor.finish("nova", "run-2", "--transcript", BUILD)
     return harbor
 
 

@@ -141,7 +141,8 @@ def test_why_leads_from_a_line_of_core_to_everything_behind_it(learned: Harbor) 
     assert [one["id"] for one in trace["lineage"]] == [claim["id"]]
     assert [one["run"] for one in trace["sightings"]] == ["run-1", "run-2"]
     assert all("ModuleNotFoundError" in one["quote"] for one in trace["sightings"])
-    assert len(trace["commits"]) == 3
+    # Learned, repeated, proposed, edited.
+    assert len(trace["commits"]) == 4
     text = learned.run("memory", "why", claim["id"]).out
     assert trace["commits"][0]["commit"] in text
 

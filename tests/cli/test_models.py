@@ -1,16 +1,13 @@
 """`wake-done` with a real model behind the port: the fake provider, over HTTP on loopback."""
 
 import json
-import os
-import subprocess
-import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.harbor import BUILD, Harbor
 from tests.provider import Provider, serving
+from tests.torture.reflections import Counted, many_runs, one_run
 
 NOTHING = json.dumps({"operations": []})
 QUOTE = "ModuleNotFoundError: No module named 'markdown'"
@@ -116,40 +113,14 @@ def test_r12_the_owner_edits_a_claim_while_the_model_thinks(remote: Harbor) -> N
     assert [one["verdict"] for one in done["reflection"]["operations"]] == ["stale"]
 
 
-def orgvault(harbor: Harbor, words: list[str], environment: dict[str, str]) -> int:
-    """Run a command in a process of its own; its exit code."""
-    done = subprocess.run(
-        [sys.executable, "-m", "orgvault", *words], cwd=harbor.root, capture_output=True,
-        env={**os.environ, **environment}, check=False,
-    )  # fmt: skip
-    return done.returncode
-
-
 def test_r3_many_reflections_on_one_run_are_one_call(remote: Harbor) -> None:
-    remote.finish("nova", "run-1", "--transcript", BUILD, ORG_REFLECT_MODEL="off")
-    with serving("given", text=addition()) as provider, ThreadPoolExecutor(8) as pool:
-        words = ["reflect", "nova", "--run", "run-1"]
-        codes = list(pool.map(lambda _: orgvault(remote, words, at(provider)), range(24)))
-        assert len(provider.asked) == 1
-    assert codes == [0] * 24
-    assert len([r for r in remote.rows("reflections", "nova") if r["run"] == "run-1"]) == 1
+    found = one_run(remote, 24, 8)
+    assert found == Counted(1, 1, {0: 24}, {"applied": 1}, 1)
 
 
 def test_the_days_cap_holds_across_processes(remote: Harbor) -> None:
-    for number in range(12):
-        remote.finish("nova", f"run-{number}", "--transcript", BUILD, ORG_REFLECT_MODEL="off")
-    with serving("given", text=NOTHING) as provider, ThreadPoolExecutor(6) as pool:
-        environment = {**at(provider), "ORG_REFLECT_MAX_PER_DAY": "5"}
-
-        def reflect(number: int) -> int:
-            words = ["reflect", "nova", "--run", f"run-{number}"]
-            return orgvault(remote, words, environment)
-
-        assert set(pool.map(reflect, range(12))) == {0}
-        assert len(provider.asked) == 5
-    rows = [r for r in remote.rows("reflections", "nova") if r["model"] == "openai/tiny"]
-    assert sorted(r["result"] for r in rows) == ["applied"] * 5 + ["skipped"] * 7
-    assert {r["reason"] for r in rows if r["result"] == "skipped"} == {"day_cap"}
+    found = many_runs(remote, 12, 5, 6)
+    assert found == Counted(5, 5, {0: 12}, {"applied": 5, "skipped day_cap": 7}, 0)
 
 
 def test_a_lost_counter_is_counted_anew_from_the_log(remote: Harbor) -> None:

@@ -70,3 +70,19 @@ def test_a_broken_note_is_named_and_hides_no_other(harbor: Harbor, finished: str
     assert finished in told.out
     assert "Org/Backlog/t-00000000.md" in told.err
     assert "no card `t-11111111`" in harbor.run("task", "show", "t-11111111", code=1).err
+
+
+def test_a_wake_names_a_card_that_is_there(harbor: Harbor) -> None:
+    head = harbor.git("rev-parse", "HEAD")
+    words = ["wake", "add", "nova", "--reason", "task", "--card"]
+    assert "no card `t-11111111`" in harbor.run(*words, "t-11111111", code=1).err
+    harbor.run(*words, "../../secret", code=2)
+    assert harbor.git("rev-parse", "HEAD") == head
+    (harbor.root / "Org/Backlog/t-00000000.md").write_text("---\nid: [", "utf-8")  # being edited
+    assert harbor.run(*words, "t-00000000").out.startswith("w-")
+
+
+def test_in_the_middle_of_a_merge_a_wakes_card_is_taken_as_given(harbor: Harbor) -> None:
+    (harbor.root / ".git/MERGE_HEAD").write_text(harbor.git("rev-parse", "HEAD"))
+    told = harbor.run("wake", "add", "nova", "--reason", "task", "--card", "t-11111111")
+    assert "to be committed later" in told.err

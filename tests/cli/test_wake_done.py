@@ -83,7 +83,7 @@ def test_a_second_report_closes_wakes_that_are_still_open(harbor: Harbor) -> Non
     assert len([r for r in harbor.rows("episodes", "nova") if r["run"] == "run-1"]) == 1
 
 
-def test_jsonl_12_three_reports_at_once_are_one_episode(harbor: Harbor) -> None:
+def test_jsonl_12_and_r22_three_reports_at_once_are_one_episode(harbor: Harbor) -> None:
     wake = harbor.wake("nova")
 
     def report(cost: str) -> "subprocess.CompletedProcess[str]":

@@ -15,9 +15,11 @@ from jsonschema import Draft202012Validator
 from orgvault.domain.card import Card
 from orgvault.domain.claim import Claim, ClaimKind, new_claim
 from orgvault.domain.episode import Correction, Episode, TranscriptFile
+from orgvault.domain.ledger import Compared, Entry, Window
 from orgvault.domain.org import OrgFile
 from orgvault.domain.org_agents import CompiledOrg
 from orgvault.domain.org_compiler import compile_org
+from orgvault.domain.proposal import Edit, Proposal, Target
 from orgvault.domain.record import plain, read
 from orgvault.domain.reflection import Reflection, Result, Verdict
 from orgvault.domain.schema import json_schema
@@ -53,6 +55,18 @@ VALID: dict[str, tuple[type[Any], Any]] = {
     ))),
     "claim": (Claim, plain(new_claim(
         "c-7f3k2q9d", "nova", ClaimKind.LESSON, "x", "r1", AT, "sam",
+    ))),
+    "proposal": (Proposal, plain(Proposal(
+        id="imp-7f3k2q9d", agent="nova", memory_id="c-7f3k2q9d", target=Target.OWN_PROMPT,
+        path="x.md", edits=(Edit(key="goal", before=("x",), after=None),), base=SHA, base_blob=SHA,
+        diff_sha256=SHA, flags=("x",), evidence=("r1",), created=AT, expires=AT,
+    ))),
+    "ledger": (Entry, plain(Entry(
+        card="imp-7f3k2q9d", agent="nova", shipped_commit=SHA, shipped_at=AT, shipped_by="sam",
+        before=Window(
+            since=AT, until=AT, episodes=1, done=1, corrected=0, cost_usd=None, priced=0,
+        ),
+        corrections=Compared(observed=None, low=0.5, high=2.5), confounders=("x",), next_at=AT,
     ))),
     "card": (Card, plain(Card(
         id="t-7f3k2q9d", kind="task", status="open", title="x", author="sam", created=AT,

@@ -1,6 +1,7 @@
 """What stands in a memory or a backlog under the name of a claim or a card, and is none."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from orgvault.store.cards import Cards
 from orgvault.store.claims import ACTIVE, Claims
 from orgvault.store.faults import NotUtf8
 from orgvault.store.logs import parse
+from orgvault.store.recall_index import search
 from tests.vaults import AT, Home
 
 if TYPE_CHECKING:
@@ -50,6 +52,20 @@ def test_a_card_that_is_no_file_is_a_problem(home: Home, make: object) -> None:
         problems: list[Problem] = []
         assert not read(problems)
         assert [one.file for one in problems] == [f"Org/Backlog/{CARD}.md"]
+
+
+@pytest.mark.parametrize("make", [folder, os.mkfifo])
+@pytest.mark.parametrize("path", [f"{MEMORY}.md", f"{MEMORY}/claims/{ID}.yaml"])
+def test_recall_names_what_is_no_file_and_does_not_wait_for_it(
+    home: Home, make: object, path: str
+) -> None:
+    assert callable(make)
+    home.write(f"{MEMORY}/claims/c-aaaaaaaa.yaml", write_claim(replace(CLAIM, id="c-aaaaaaaa")))
+    make(home.root / path)
+    found = search(home.vault, "nova", "do it so", 8, str)
+    assert [one.id for one in found.passages] == ["c-aaaaaaaa"]
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith(f"{path}: ")
 
 
 CARD = "t-00000000"

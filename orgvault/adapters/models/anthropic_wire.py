@@ -10,7 +10,6 @@ from orgvault.adapters.models.faults import OTHER_FORM, REFUSED, TRUNCATED, Faul
 from orgvault.adapters.models.providers import SCHEMA
 from orgvault.adapters.models.wire import Ask, part, text_of, tokens, whole
 from orgvault.domain.reflection import Answer
-from orgvault.domain.reflection_prompt import SCHEMA as ANSWER_SCHEMA
 
 PATH = "/v1/messages"
 VERSION = "2023-06-01"
@@ -26,11 +25,11 @@ def body(ask: Ask) -> dict[str, object]:
     sent: dict[str, object] = {
         "model": ask.model,
         "max_tokens": ask.tokens_out,
-        "messages": [{"role": "user", "content": ask.prompt}],
+        "messages": [{"role": "user", "content": ask.words.prompt}],
     }
     output: dict[str, object] = {}
     if ask.form == SCHEMA:
-        output["format"] = {"type": "json_schema", "schema": ANSWER_SCHEMA}
+        output["format"] = {"type": "json_schema", "schema": ask.words.schema}
     if ask.effort:
         output["effort"] = ask.effort
     if output:

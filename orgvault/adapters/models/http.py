@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MAX_BYTES = 1 << 20
+# One sentence whatever was left of the time: the stats count reasons.
+TOO_LATE = "no answer in time"
 _PIECE_BYTES = 1 << 16
 
 
@@ -57,7 +59,7 @@ def within(limit_s: float, work: Callable[["Client"], T], proxy: str = "") -> T:
     client.close()
     if given:
         return given[0]
-    raise Fault(client.too_late) if late else failed[0]
+    raise Fault(TOO_LATE) if late else failed[0]
 
 
 class Client:
@@ -70,7 +72,6 @@ class Client:
         # Imported before the clock starts: a slow disk is no slow server.
         import urllib3  # noqa: F401
 
-        self.too_late = f"no answer within {limit_s:g} s"
         self._ends = monotonic() + limit_s
         self._proxy = proxy
         self._closed = Event()
@@ -105,7 +106,7 @@ class Client:
     def wait(self, seconds: float) -> None:
         """Wait.  Raises Fault at once when the time would be over by then."""
         if seconds >= self._left():
-            raise Fault(self.too_late)
+            raise Fault(TOO_LATE)
         self._closed.wait(seconds)
 
     def close(self) -> None:
@@ -117,7 +118,7 @@ class Client:
     def _left(self) -> float:
         left = self._ends - monotonic()
         if left <= 0 or self._closed.is_set():
-            raise Fault(self.too_late)
+            raise Fault(TOO_LATE)
         return left
 
     def _opening(self, connection: "HTTPConnection") -> None:
@@ -126,7 +127,7 @@ class Client:
             self._sockets.append(connection.sock)  # a connection may let go of it while it reads
         if self._closed.is_set():
             _cut(connection.sock)
-            raise Fault(self.too_late)
+            raise Fault(TOO_LATE)
 
     def _fault(self, failure: Exception, url: str) -> Fault:
         from urllib3 import exceptions as known
@@ -142,7 +143,7 @@ class Client:
             case known.NewConnectionError():
                 return Fault(f"nothing answers at {place}")
             case known.TimeoutError():
-                return Fault(self.too_late)
+                return Fault(TOO_LATE)
             case known.SSLError():
                 return Fault(f"{place} has no certificate that can be trusted")
             case known.ProtocolError() | OSError():

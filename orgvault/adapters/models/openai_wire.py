@@ -9,7 +9,6 @@ from orgvault.adapters.models.faults import BROKE_OFF, OTHER_FORM, REFUSED, TRUN
 from orgvault.adapters.models.providers import OBJECT, SCHEMA
 from orgvault.adapters.models.wire import Ask, dollars, part, text_of, tokens, whole
 from orgvault.domain.reflection import Answer
-from orgvault.domain.reflection_prompt import SCHEMA as ANSWER_SCHEMA
 
 PATH = "/chat/completions"
 
@@ -23,11 +22,11 @@ def body(ask: Ask) -> dict[str, object]:
     """One message of the user's, not streamed."""
     sent: dict[str, object] = {
         "model": ask.model,
-        "messages": [{"role": "user", "content": ask.prompt}],
+        "messages": [{"role": "user", "content": ask.words.prompt}],
         "stream": False,
     }
     if ask.form == SCHEMA:
-        schema = {"name": "operations", "strict": True, "schema": ANSWER_SCHEMA}
+        schema = {"name": ask.words.name, "strict": True, "schema": ask.words.schema}
         sent["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif ask.form == OBJECT:
         sent["response_format"] = {"type": "json_object"}

@@ -13,9 +13,10 @@ from orgvault.adapters.models import anthropic_wire, openai_wire
 from orgvault.adapters.models.faults import Fault
 from orgvault.adapters.models.http import Client, Reply, within
 from orgvault.adapters.models.providers import Provider, address, is_loopback, key, proxy
-from orgvault.adapters.models.wire import Ask, Wire, json_object, part
+from orgvault.adapters.models.wire import Ask, Wire, Words, json_object, part
+from orgvault.domain import proposal_prompt, reflection_prompt
+from orgvault.domain.proposal_prompt import Wish
 from orgvault.domain.reflection import Answer, Model, Question
-from orgvault.domain.reflection_prompt import repair_prompt
 from orgvault.errors import ModelFailed
 from orgvault.values import dataclass
 
@@ -23,6 +24,7 @@ PAUSE_S = 0.5
 LONGEST_PAUSE_S = 5.0
 OK = 200
 SERVER_ERROR = 500
+_OPERATIONS = ("operations", reflection_prompt.SCHEMA)
 _WIRES: Mapping[str, Wire] = {"openai": openai_wire, "anthropic": anthropic_wire}
 _PASSING = frozenset({408, 409, 429})
 _ABOUT_THE_REQUEST = frozenset({400, 422, 500})
@@ -69,7 +71,7 @@ class Remote:
         self._forms = list(provider.forms)
         self._ask = Ask(
             model=model,
-            prompt="",
+            words=Words(),
             form=self._forms.pop(0),
             temperature=provider.temperature,
             limit=provider.limit,
@@ -83,29 +85,35 @@ class Remote:
         Raises ModelFailed, with a reason that holds no key, query, header or prompt, when there
         is none within `deadline_s` seconds.
         """
-        return self._within(question.prompt, deadline_s)
+        return self._within(Words(question.prompt, *_OPERATIONS), deadline_s)
 
     def repair(self, text: str, deadline_s: float) -> Answer:
         """An answer that could not be read, put into JSON by the model; it sees nothing else.
 
         Raises ModelFailed as `answer` does.
         """
-        return self._within(repair_prompt(text), deadline_s)
+        words = Words(reflection_prompt.repair_prompt(text), *_OPERATIONS)
+        return self._within(words, deadline_s)
 
-    def _within(self, prompt: str, deadline_s: float) -> Answer:
+    def propose(self, wish: Wish, deadline_s: float) -> Answer:
+        """The change that the model asks for.  Raises ModelFailed as `answer` does."""
+        words = Words(wish.prompt, "change", proposal_prompt.SCHEMA)
+        return self._within(words, deadline_s)
+
+    def _within(self, words: Words, deadline_s: float) -> Answer:
         try:
-            return within(deadline_s, lambda at: self._call(at, prompt), self._place.proxy)
+            return within(deadline_s, lambda at: self._call(at, words), self._place.proxy)
         except Fault as fault:
             why = fault.why
         except Exception as failure:  # noqa: BLE001 - a model's fault never is the run's
             why = f"it could not be asked ({type(failure).__name__})"
         raise ModelFailed(self.name, why)
 
-    def _call(self, client: Client, prompt: str) -> Answer:
+    def _call(self, client: Client, words: Words) -> Answer:
         asked_again = False
         while True:
             try:
-                reply = self._send(client, prompt)
+                reply = self._send(client, words)
             except Fault as fault:
                 if asked_again or not fault.cut:
                     raise
@@ -122,13 +130,13 @@ class Remote:
             client.wait(pause)
             asked_again = True
 
-    def _send(self, client: Client, prompt: str) -> Reply:
+    def _send(self, client: Client, words: Words) -> Reply:
         headers = {
             "Content-Type": "application/json",
             "User-Agent": f"orgvault/{__version__}",
             **self._wire.headers(self._place.key),
         }
-        body = self._wire.body(replace(self._ask, prompt=prompt))
+        body = self._wire.body(replace(self._ask, words=words))
         # The address may end with a query, which some gateways want.
         base, mark, query = self._place.base.partition("?")
         url = f"{base.rstrip('/')}{self._wire.PATH}{mark}{query}"

@@ -1,6 +1,7 @@
 """What both wires have in common: what is asked, and how an answer's parts are read."""
 
 from collections.abc import Mapping
+from dataclasses import field
 from json import JSONDecodeError, loads
 from math import isfinite
 from typing import Protocol
@@ -21,6 +22,15 @@ ANSWER_BYTES = 32 * 1024
 _LARGEST = 2**53
 
 
+@dataclass(frozen=True)
+class Words:
+    """What is asked: the whole text, and the schema of the answer under a short name."""
+
+    prompt: str = ""
+    name: str = ""
+    schema: Mapping[str, object] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ask:
     """One request in a wire's own words: what is empty is not asked for.
@@ -30,7 +40,7 @@ class Ask:
     """
 
     model: str
-    prompt: str
+    words: Words
     form: str
     temperature: bool
     limit: str

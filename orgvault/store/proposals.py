@@ -1,0 +1,101 @@
+"""Proposals: beside each card its `<id>.yaml` and the byte-exact `<id>.diff`."""
+
+import re
+
+from orgvault.digests import sha256
+from orgvault.domain.ids import CARD_ID
+from orgvault.domain.problem import Problem
+from orgvault.domain.proposal import Proposal
+from orgvault.domain.proposal_file import read_proposal
+from orgvault.store.claims import Tree
+from orgvault.store.files import unread
+from orgvault.store.open_proposals import FOLDER, RECORD, is_record
+from orgvault.values import dataclass
+
+_DIFF = ".diff"
+
+
+@dataclass(frozen=True)
+class StoredProposal:
+    """A proposal with its diff, and the path (relative to the vault) and text of its file."""
+
+    proposal: Proposal
+    diff: bytes
+    path: str
+    text: str
+
+
+class Proposals:
+    """The proposals of a vault, of a change of it, or of its past."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    @staticmethod
+    def path(card_id: str) -> str:
+        """Where the file of a proposal stands."""
+        return f"{FOLDER}/{card_id}{RECORD}"
+
+    @staticmethod
+    def diff_path(card_id: str) -> str:
+        """Where the diff of a proposal stands."""
+        return f"{FOLDER}/{card_id}{_DIFF}"
+
+    def ids(self) -> list[str]:
+        """The ids of all proposals by the names of their files, sorted; nothing is read."""
+        return [name.removesuffix(RECORD) for name in self._tree.names(FOLDER) if is_record(name)]
+
+    def all(self, problems: list[Problem]) -> list[StoredProposal]:
+        """Every proposal, by id; what is none goes to `problems`."""
+        names = self._tree.names(FOLDER)
+        problems += [
+            Problem(f"{FOLDER}/{name}", 0, *_FOREIGN)
+            for name in names
+            if not is_record(name) and not _is_diff_among(name, names)
+        ]
+        found = (self.get(card_id, problems) for card_id in self.ids())
+        return [one for one in found if one is not None]
+
+    def get(self, card_id: str, problems: list[Problem]) -> StoredProposal | None:
+        """One proposal; None when there is none of that id, or it cannot be relied on."""
+        if not re.fullmatch(CARD_ID, card_id):
+            return None
+        path = self.path(card_id)
+        content = self._content(path, problems)
+        if content is None:
+            return None
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            problems.append(Problem(path, 0, "the file is not UTF-8", "restore it from git"))
+            return None
+        proposal, faults = read_proposal(text, path)
+        problems.extend(faults)
+        if proposal is None:
+            return None
+        if proposal.id != card_id:
+            what = f"the file holds {proposal.id}, which belongs elsewhere"
+            problems.append(Problem(path, 0, what, f"name it {proposal.id}{RECORD}, or remove it"))
+            return None
+        diff = self._content(self.diff_path(card_id), problems)
+        if diff is None or sha256(diff).hexdigest() != proposal.diff_sha256:
+            what = "missing" if diff is None else "not the diff that was filed: its hash differs"
+            problems.append(Problem(self.diff_path(card_id), 0, what, "restore it from git"))
+            return None
+        return StoredProposal(proposal, diff, path, text)
+
+    def _content(self, path: str, problems: list[Problem]) -> bytes | None:
+        try:
+            return self._tree.read(path)
+        except OSError as failure:
+            problems.append(unread(path, failure))
+            return None
+
+
+_FOREIGN = ("not the name of a proposal, so it is not loaded", "a sync tool's copy? remove it")
+
+
+def _is_diff_among(name: str, names: list[str]) -> bool:
+    """Whether a name is that of a diff whose proposal is there."""
+    record = name.removesuffix(_DIFF) + RECORD
+    return name.endswith(_DIFF) and is_record(record) and record in names
