@@ -65,9 +65,9 @@ def has_tag(text: str) -> bool:
     return bool(tags(text))
 
 
-def tags(text: str) -> list[str]:
-    """The words of everything that would open or close a section, as they are written."""
-    return [found[1] for found in re.finditer(_TAG, text) if _is_tag(found)]
+def tags(text: str) -> list[re.Match[str]]:
+    """The bracket of everything that would open or close a section; group 1 is its word."""
+    return [found for found in re.finditer(_TAG, text) if _is_tag(found)]
 
 
 def neutral_tags(text: str) -> str:

@@ -26,10 +26,14 @@ _FIRST_LINE = 2  # of the keys, below the opening `---`
 
 
 class Found(NamedTuple):
-    """Something that is more than text: what it is, and its own words."""
+    """Something that is more than text: what it is, its own words, and where a link leads.
+
+    The words begin with the backslashes before it: what is escaped is another thing.
+    """
 
     what: str
     words: str
+    target: str = ""
 
 
 def skill_edits(applied: Applied, leads_inside: Callable[[str, bool], bool]) -> list[Edit]:
@@ -85,13 +89,14 @@ def _frontmatter_changes(applied: Applied) -> tuple[list[Change], int]:
 def _only_text(
     before: str, after: str, applied: Applied, leads_inside: Callable[[str, bool], bool]
 ) -> None:
-    for view in (str, _without_code):
+    for view in (str, _without_code, _without_indented):
         old, new = (_plain(view(text)) for text in (before, after))
         more = Counter(_found(new)) - Counter(_found(old))
         for one in [*more, *(Counter(_comments(old)) - Counter(_comments(new)))]:
-            if one.what != _LINK or not leads_inside(one.words, _FROM_ROOT in one.words):
+            if one.what != _LINK or not leads_inside(one.target, _FROM_ROOT in one.target):
                 line = _line_of(one, applied)
-                raise Refused(Rule.SKILL, f"it adds {one.what}: `{one.words[:60]}`", "", line)
+                words = (one.target if one.what == _LINK else one.words)[:60]
+                raise Refused(Rule.SKILL, f"it adds {one.what}: `{words}`", "", line)
 
 
 _LINK = "a link out of the agent's knowledge"
@@ -106,7 +111,7 @@ _QUERIES = (
     "dataview(?:js)?|query|tasks|templater|js-engine|bases?|meta-bind[\\w-]*|button"
     "|dynamic-embed|embed|run-\\w+"
 )
-_COMMENT_MARKS = re.compile(r"<!|--!?>|%%")
+_COMMENT_MARKS = re.compile(r"<!(?:--)?|--!?>|%%")
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (what, re.compile(pattern, re.IGNORECASE))
     for what, pattern in (
@@ -121,15 +126,17 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )
 _URL = re.compile(
-    r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://[^\s<>)\]]*|\bwww\.\w[^\s<>)\]]*"
-    r"|(?<![a-z0-9+.-])(?:mailto|obsidian|file|tel|sms|blob|ssh|git):[^\s<>)\]]+",
+    r"(?<![a-z0-9])[a-z][a-z0-9+.-]{0,30}://[^\s<>)\]]*|\bwww\.\w[^\s<>)\]]*"
+    r"|(?<![a-z0-9])(?:mailto|obsidian|file|tel|sms|blob|ssh|git):[^\s<>)\]]+"
+    r"|<[^\s<>@]{1,64}@[^\s<>@]{1,255}>",
     re.IGNORECASE,
 )
 _WIKI = re.compile(r"\[\[[^\[\]\n]*")
 _TARGET = r"\s?(?:<([^<>\n]*)>?|([^\s()<>]*))"
 _INLINE = re.compile(rf"\]\({_TARGET}")
 _WHOLE_INLINE = re.compile(rf"\[[^\[\]]*\]\({_TARGET}")
-_LABEL = re.compile(r"\[([^\[\]]{1,999})\]")
+# With what follows: `[x](…)` puts no definition of x to use.
+_LABEL = re.compile(r"\[([^\[\]]{1,999})\](\(?)")
 _DEFINITION = re.compile(
     rf"^(?:[ >]|[-*+] |[0-9]{{1,9}}[.)] )*+\[([^\[\]]{{1,999}})\]:{_TARGET}", re.MULTILINE
 )
@@ -137,24 +144,37 @@ _DEFINITION = re.compile(
 
 def _found(text: str) -> Iterator[Found]:
     """Everything in a text that is more than text, each as often as it stands there."""
-    yield from (Found("a section tag", f"<{word}") for word in tags(text))
+    yield from (Found("a section tag", f"{_escapes(tag)}<{tag[1]}") for tag in tags(text))
     yield from _comments(text)
     for what, pattern in _PATTERNS:
-        yield from (Found(what, match[0]) for match in pattern.finditer(text))
+        yield from (Found(what, _escapes(match) + match[0]) for match in pattern.finditer(text))
     for pattern in (_URL, _WIKI):
-        yield from (Found(_LINK, match[0]) for match in pattern.finditer(text))
+        yield from (
+            Found(_LINK, _escapes(match) + match[0], match[0]) for match in pattern.finditer(text)
+        )
     for pattern in (_INLINE, _WHOLE_INLINE):
-        yield from (Found(_LINK, match[1] or match[2] or "") for match in pattern.finditer(text))
+        for match in pattern.finditer(text):
+            target = match[1] or match[2] or ""
+            yield Found(_LINK, f"{_escapes(match)}{match[0][0]}{target}", target)
     defined = {
         " ".join(match[1].casefold().split()): match[2] or match[3] or ""
         for match in _DEFINITION.finditer(text)
         if not match[1].startswith("^")  # a footnote
     }
-    yield from (Found(_LINK, words) for words in defined.values())
+    yield from (Found(_LINK, target, target) for target in defined.values())
     for match in _LABEL.finditer(text) if defined else ():
-        words = defined.get(" ".join(match[1].casefold().split()))
-        if words is not None:
-            yield Found(_LINK, words)
+        label = " ".join(match[1].casefold().split())
+        if label in defined:
+            target = defined[label]
+            yield Found(_LINK, f"{_escapes(match)}{target}{match[2]}", target)
+
+
+def _escapes(match: re.Match[str]) -> str:
+    """The backslashes before what was found."""
+    begin = match.start()
+    while begin and match.string[begin - 1] == "\\":
+        begin -= 1
+    return match.string[begin : match.start()]
 
 
 def _comments(text: str) -> Iterator[Found]:
@@ -178,6 +198,7 @@ def _plain_line(line: str) -> str:
 
 _WITHOUT_WIDTH = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _FENCE = re.compile(r"[ >\t]*+(?:[-*+]\s|\d++[.)]\s)?[ \t]*+(`{3,}|~{3,})(.*)")
+_INDENTED = re.compile(r" {4}| {0,3}\t")
 _INLINE_CODE = re.compile(r"(?<!`)(`++)[^`\n]++\1(?!`)")
 
 
@@ -196,6 +217,12 @@ def _without_code(text: str) -> str:
         else:
             lines.append(_INLINE_CODE.sub("", line))
     return "\n".join(lines)
+
+
+def _without_indented(text: str) -> str:
+    """The text also without the lines that stand as code by their indentation."""
+    lines = _without_code(text).split("\n")
+    return "\n".join("" if _INDENTED.match(line) else line for line in lines)
 
 
 def _line_of(found: Found, applied: Applied) -> int:

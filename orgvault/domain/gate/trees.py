@@ -19,7 +19,7 @@ from orgvault.domain.gate.spans import (
     value_spans,
 )
 from orgvault.domain.proposal import LIST, Edit, Rule
-from orgvault.domain.yaml_node import Node, is_merge, key_text, target
+from orgvault.domain.yaml_node import Node, is_merge, is_trap, key_text, target
 from orgvault.domain.yaml_scalars import scalar, trap
 from orgvault.domain.yaml_tree import Document
 
@@ -276,6 +276,9 @@ def _value_fault(change: Change) -> str:
         return "is no text today"
     if not all(map(_is_text, new_texts)):
         return "must be text that nobody reads as something else: put it in quotes"
+    mended = any(is_trap(one, instants=False) for one in old_texts)
+    if change.edit().before == change.edit().after and not mended:
+        return "would be written in another way, and say the same"
     return ""
 
 

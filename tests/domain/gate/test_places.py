@@ -166,6 +166,8 @@ def test_of_the_pages_only_the_own_home_and_the_guilds(gate: Gate) -> None:
         (".agents/skills/**/x.md", ".agents/skills/a/b/x.md", True),
         (".agents/skills/**/x.md", ".agents/skills/a/b/y.md", False),
         (".agents/**/nova/**/x.md", ".agents/a/nova/x.md", True),
+        (".agents/skills/**", "Projects/x.md", False),
+        ("*.md/**", "Projects/x.md", False),
         ("*/*/x.md", "a/x.md", False),
         ("*/*/x.md", "a/b/x.md", True),
         ("**/[nm]ova/?.md", "s/nova/x.md", True),

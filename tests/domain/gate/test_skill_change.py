@@ -68,7 +68,7 @@ def test_text_is_accepted(gate: Gate, text: str) -> None:
         ("\u3008system>", TAG, "<system"),
         ("<emb\u200ded path='x'>", TAG, "<embed"),
         ("<\ntask>", TAG, "<task"),
-        ("<!-- hidden -->", COMMENT, "<!"),
+        ("<!-- hidden -->", COMMENT, "<!--"),
         ("<!DOCTYPE html>", COMMENT, "<!"),
         ("%%hidden%%", COMMENT, "%%"),
         ("<script>", SCRIPT, "<script"),
@@ -163,7 +163,7 @@ def test_what_was_only_code_or_a_comment_does_not_come_alive(gate: Gate) -> None
         found = gate.refused(SKILL, BUILD + after, BUILD + before)
         assert found.why == f"it adds {EMBED}: `![[x]`", (before, found)
     for before, after, mark in (
-        ("<!--\n[[x]]\n-->\n", "[[x]]\n-->\n", "<!"),
+        ("<!--\n[[x]]\n-->\n", "[[x]]\n-->\n", "<!--"),
         ("<!--\n[[x]]\n-->\n", "<!--\n[[x]]\n", "-->"),
         ("<!--\n[[x]]\n-->\n", "<!-- -->\n[[x]]\n-->\n", "-->"),
         ("%%\n[[x]]\n%%\n", "[[x]]\n", "%%"),
@@ -245,7 +245,7 @@ def test_the_rest_of_the_frontmatter_is_permissions(
     ("value", "what"),
     [
         ('"\\x3ctask>"', f"{TAG}: `<task`"),
-        ('"\\u003c!-- a"', f"{COMMENT}: `<!`"),
+        ('"\\u003c!-- a"', f"{COMMENT}: `<!--`"),
         ('"!\\x5b[a]]"', f"{EMBED}: `![[a]`"),
         ("'<script>'", f"{SCRIPT}: `<script`"),
     ],
@@ -290,3 +290,8 @@ def test_each_hunk_of_the_body_is_an_edit(gate: Gate) -> None:
         "body", ("2", "3", "4", "5", "6", "7", "8"), ("2", "3", "4", "five", "6", "7", "8"),
     )  # fmt: skip
     assert second.after == ("22", "23", "24", "26", "27", "28")
+
+
+def test_the_words_of_a_link_that_stands_there_may_change(gate: Gate) -> None:
+    old = BUILD + "See [the page](https://example.org/page) first.\n"
+    gate.accepted(SKILL, old.replace("the page", "their page"), old)
