@@ -1,5 +1,7 @@
 """Cards of the backlog: one Markdown note each, flat frontmatter, body free text."""
 
+import re
+
 from orgvault.domain.ids import AGENT_ID, CARD_ID, CLAIM_ID, INSTANT
 from orgvault.domain.instants import normal
 from orgvault.domain.proposal import Target
@@ -39,3 +41,19 @@ class Card:
         "Of a proposal: what a person should look at twice.", default=None
     )
     reason: str | None = says("Of a proposal: why it was closed.", default=None, max_chars=2000)
+
+
+_STATUS = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:(?!---[ \t]*\r?$).*\n)*?status:[ \t]*[\"']?(\w+)",
+    re.MULTILINE,
+)
+
+
+def said_status(note: bytes) -> str:
+    """The status that a note names, in small letters, or empty; whatever else it holds.
+
+    Without a YAML reader, so that it costs nothing to ask, and so that a key which cannot be
+    read does not take a person's word away.
+    """
+    found = _STATUS.match(note)
+    return found[1].decode(errors="replace").casefold() if found else ""

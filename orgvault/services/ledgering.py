@@ -139,11 +139,10 @@ def _steps(desk: Desk, now: str, problems: list[Problem]) -> Iterator[_Step]:
                 new[made.card], entries[made.card] = (one.stored, one.card), made
     proposals = Proposals(desk.vault)
     for card, entry in sorted(entries.items()):
-        stored = new[card][0] if card in new else None
-        if stored is None and not entry.reverted_at:
-            stored = proposals.get(card, problems)
+        stored = new[card][0] if card in new else proposals.get(card, problems)
         changed, undoing = entry, None
         if stored is not None:
+            changed = _shipped_again(desk, stored.proposal, changed, problems)
             changed = _taken_back(desk, stored.proposal, changed)
             changed = _measured(desk, changed, list(entries.values()), now, problems)
             changed, undoing = _asking(desk, changed, stored)
@@ -179,6 +178,14 @@ def _shipped(desk: Desk, proposal: Proposal, problems: list[Problem]) -> Entry |
     )  # fmt: skip
 
 
+def _shipped_again(desk: Desk, proposal: Proposal, entry: Entry, problems: list[Problem]) -> Entry:
+    """A new entry for a change that was taken back and stands in HEAD once more."""
+    if not entry.reverted_at or not _in_head(desk, proposal, State.SHIPPED):
+        return entry
+    again = _shipped(desk, proposal, problems)
+    return again if again is not None and again.shipped_at > entry.reverted_at else entry
+
+
 def _taken_back(desk: Desk, proposal: Proposal, entry: Entry) -> Entry:
     """The entry with who undid the change: every value is what it was before.
 
@@ -186,13 +193,11 @@ def _taken_back(desk: Desk, proposal: Proposal, entry: Entry) -> Entry:
     """
     if entry.reverted_at:
         return entry
-    was = partial(_reads, proposal, Decided(State.OPEN))
-    head = desk.vault.committed(proposal.path)
-    if not was(head) or _lf(head) != _lf(desk.vault.read(proposal.path)):
+    if not _in_head(desk, proposal, State.OPEN):
         return entry
     from orgvault.store.history import landed
 
-    found = landed(desk.vault, proposal.path, was)
+    found = landed(desk.vault, proposal.path, partial(_reads, proposal, Decided(State.OPEN)))
     if found is None or found.at < entry.shipped_at:
         return entry
     return replace(
@@ -270,6 +275,13 @@ def _reads(proposal: Proposal, wanted: Decided, content: bytes | None) -> bool:
     return decide(bare, content, content, bare.created) == wanted
 
 
+def _in_head(desk: Desk, proposal: Proposal, state: State) -> bool:
+    """Whether HEAD says just this of a proposal, and nobody is editing the file."""
+    head = desk.vault.committed(proposal.path)
+    edited = _lf(head) != _lf(desk.vault.read(proposal.path))
+    return not edited and _reads(proposal, Decided(state), head)
+
+
 def rows(
     desk: Desk, agent: str, since: str, problems: list[Problem]
 ) -> tuple[list[Episode], set[str]]:
@@ -316,15 +328,6 @@ def _filed(desk: Desk, change: Change, entry: Entry, undoing: Accepted, now: str
         return None
     filed = file_proposal(
         desk, change, desk.agent(entry.agent), None, undoing, rationale(entry), (), base,
-        _blob(desk, head), now, reverts=entry.card,
+        desk.vault.blob(head), now, reverts=entry.card,
     )  # fmt: skip
     return filed.id
-
-
-def _blob(desk: Desk, content: bytes) -> str:
-    """The id that git gives a content."""
-    from hashlib import new
-
-    digest = new(desk.vault.repository.object_format)
-    digest.update(b"blob %d\0" % len(content) + content)
-    return digest.hexdigest()

@@ -6,7 +6,6 @@ then stands: the claim, the file, the gate, what was filed before.
 
 from collections.abc import Callable
 from dataclasses import replace
-from hashlib import new as new_hash
 from hashlib import sha256
 
 from orgvault.domain.eligibility import Filed, refusal, refusal_of_change
@@ -202,7 +201,7 @@ class Proposing:
             raise NoChange(self._model.name, TOO_LONG)
         if desk.masked(change.replace) != change.replace:
             raise NoChange(self._model.name, NOT_SAYABLE)
-        if not change.rationale:
+        if not any(map(str.isalnum, change.rationale)):
             raise NoChange(self._model.name, NO_RATIONALE)
         tree = WorkingTree(desk.vault)
         old = tree.read(change.path) or b""
@@ -237,7 +236,7 @@ class Proposing:
             rationale = desk.masked(change.rationale)
             proposal = file_proposal(
                 desk, writing, agent, stored.claim, accepted, rationale, wish.episodes, base,
-                self._blob(head), now,
+                desk.vault.blob(head), now,
             )  # fmt: skip
             made = replace(log.made, result=Result.APPLIED, card=proposal.id)
             writing.add(row("reflections", made))
@@ -250,12 +249,6 @@ class Proposing:
         """The hash of the claim's file; empty when it is no longer active."""
         active = Claims(self._desk.vault).active(agent.id)
         return next((one.sha256 for one in active if one.claim.id == claim_id), "")
-
-    def _blob(self, content: bytes) -> str:
-        """The id that git gives a content."""
-        digest = new_hash(self._desk.vault.repository.object_format)
-        digest.update(b"blob %d\0" % len(content) + content)
-        return digest.hexdigest()
 
     # ── the log ─────────────────────────────────────────────────────────────────────────────
 

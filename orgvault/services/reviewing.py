@@ -27,7 +27,7 @@ from orgvault.errors import (
 from orgvault.services import standing as standings
 from orgvault.services.desk import Desk, sound
 from orgvault.services.standing import CLOSED, Standing
-from orgvault.store.cards import Stored
+from orgvault.store.cards import Cards, Stored
 from orgvault.store.history import at as past
 from orgvault.store.history import shipped_as
 from orgvault.store.proposals import Proposals
@@ -97,7 +97,7 @@ def close(desk: Desk, card_id: str, why: str) -> Standing:
     message = desk.message(f"proposal: close {card_id}", "proposal-close")
     with desk.vault.change(message, desk.author, desk.clock.now()) as change:
         found = show(desk, card_id)
-        note, agent = _note(found), found.stored.proposal.agent
+        note, agent = _note(desk, found), found.stored.proposal.agent
         if found.status in {CLOSED, State.SHIPPED}:
             raise AlreadySo(card_id, found.status, "there is nothing to deny")
         sound(replace(note.card, status=CLOSED, reason=reason))
@@ -117,7 +117,7 @@ def shipped(desk: Desk, card_id: str, revision: str) -> Proposal:
     message = desk.message(f"proposal: {card_id} shipped", "proposal-shipped")
     with desk.vault.change(message, desk.author, desk.clock.now()) as change:
         found = show(desk, card_id)
-        note, old = _note(found), found.stored.proposal
+        note, old = _note(desk, found), found.stored.proposal
         if found.status == State.SHIPPED and old.shipped_commit in {None, commit}:
             raise AlreadySo(card_id, "shipped", "there is nothing to record")
         proposal = replace(old, shipped_commit=commit)
@@ -252,8 +252,12 @@ def _visible(desk: Desk, proposal: Proposal) -> bool:
     return desk.actor.is_person if agent is None else allowed(desk.actor, "list", agent)
 
 
-def _note(found: Standing) -> Stored:
-    card_id = found.stored.proposal.id
-    if found.card is None:
-        raise AlreadySo(card_id, found.why or "without a note that can be read", "restore the note")
-    return found.card
+def _note(desk: Desk, found: Standing) -> Stored:
+    """The note of a proposal.  Raises BadFile or AlreadySo where there is none to write to."""
+    if found.card is not None:
+        return found.card
+    card_id, problems = found.stored.proposal.id, list[Problem]()
+    Cards(desk.vault, desk.roster.pages_folder).get(card_id, problems)
+    if problems:
+        raise BadFile(problems[0].file, problems[0].line, problems[0].what, problems[0].do)
+    raise AlreadySo(card_id, found.why or found.status, "restore its note from git first")

@@ -1,10 +1,11 @@
 """How each proposal stands: what its note says, where that counts, else what HEAD says."""
 
+from orgvault.domain.card import said_status
 from orgvault.domain.problem import Problem
 from orgvault.domain.proposal_state import State, decide
 from orgvault.services.desk import Desk
 from orgvault.store.cards import Cards, Stored
-from orgvault.store.open_proposals import LEDGER, maybe_open
+from orgvault.store.open_proposals import LEDGER, OVER, maybe_open
 from orgvault.store.proposals import Proposals, StoredProposal
 from orgvault.values import dataclass
 
@@ -15,13 +16,15 @@ CLOSED = "closed"
 class Standing:
     """A proposal with its note (None: deleted, or not readable) and how it stands.
 
-    `status` is `open`, `shipped`, `closed` or `withdrawn`; `why` a few words, or empty.
+    `status` is `open`, `shipped`, `closed` or `withdrawn`; `why` a few words, or empty; `settled`
+    whether the note or the ledger says so, and not only HEAD.
     """
 
     stored: StoredProposal
     card: Stored | None
     status: str
-    why: str
+    why: str = ""
+    settled: bool = False
 
 
 def everything(desk: Desk, problems: list[Problem]) -> list[Standing]:
@@ -42,7 +45,7 @@ def unsettled(desk: Desk, problems: list[Problem]) -> list[Standing]:
     kept = Proposals(desk.vault)
     found = (kept.get(card_id, problems) for card_id in ids)
     standings = [at.of(stored) for stored in found if stored is not None]
-    return [one for one in standings if not at.settled(one)]
+    return [one for one in standings if not one.settled]
 
 
 def standing(desk: Desk, stored: StoredProposal, problems: list[Problem]) -> Standing:
@@ -70,33 +73,27 @@ class _Standings:
         card_id = stored.proposal.id
         note = self._cards.get(card_id, self._problems)
         if f"{card_id}.yaml" in self._entries:
-            return Standing(stored, note, State.SHIPPED, "")
-        if note is None and not _is_there(self._desk, self._cards.path(card_id)):
-            return Standing(stored, None, CLOSED, "its note was deleted")
-        if note is not None and note.card.status in {CLOSED, State.WITHDRAWN}:
-            return Standing(stored, note, note.card.status, note.card.reason or "")
+            return Standing(stored, note, State.SHIPPED, settled=True)
+        said = self._said(self._cards.path(card_id))
+        if said is None:
+            return Standing(stored, None, CLOSED, "its note was deleted", settled=True)
+        if said in OVER:
+            reason = note.card.reason if note else None
+            return Standing(stored, note, said, reason or "", settled=True)
         head, working = self._contents(stored.proposal.path)
         decided = decide(stored.proposal, head, working, self._now)
         return Standing(stored, note, decided.state, decided.why)
 
-    def settled(self, one: Standing) -> bool:
-        """Whether a note or the ledger says how a proposal ended."""
-        said = one.card.card.status if one.card else CLOSED
-        return (
-            one.status == CLOSED
-            or said == State.WITHDRAWN
-            or f"{one.stored.proposal.id}.yaml" in self._entries
-        )
+    def _said(self, path: str) -> str | None:
+        """The status that a note names; None where there is no note."""
+        try:
+            content = self._desk.vault.read(path)
+        except OSError:
+            return ""  # something is there, and who reads the note says what
+        return None if content is None else said_status(content)
 
     def _contents(self, path: str) -> tuple[bytes | None, bytes | None]:
         if path not in self._files:
             vault = self._desk.vault
             self._files[path] = vault.committed(path), vault.read(path)
         return self._files[path]
-
-
-def _is_there(desk: Desk, path: str) -> bool:
-    try:
-        return desk.vault.read(path) is not None
-    except OSError:
-        return True

@@ -5,14 +5,14 @@ Most proposals of a vault are over, and stay so: who asks after every run must p
 
 import re
 
+from orgvault.domain.card import said_status
 from orgvault.domain.ids import CARD_ID
 from orgvault.store.vault import ORG, Vault
 
 FOLDER = f"{ORG}/proposals"
 LEDGER = f"{ORG}/ledger"
 RECORD = ".yaml"
-_OVER = frozenset({b"closed", b"withdrawn"})
-_STATUS = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:(?!---).*\n)*?status:[ \t]*[\"']?(\w+)")
+OVER = frozenset({"closed", "withdrawn"})
 
 
 def is_record(name: str) -> bool:
@@ -40,5 +40,4 @@ def _is_over(vault: Vault, note: str) -> bool:
         content = vault.read(note)
     except OSError:
         return False  # something is there: whoever reads it says what
-    said = _STATUS.match(content) if content is not None else None
-    return content is None or (said is not None and said[1] in _OVER)
+    return content is None or said_status(content) in OVER

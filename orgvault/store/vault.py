@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from orgvault import posix
+from orgvault.digests import digest
 from orgvault.errors import Detached, NotRecorded, NoVault, OrgvaultError, VaultBusy
 from orgvault.git.faults import HalfWritten, OnlyRows
 from orgvault.git.housekeeping import due, repack
@@ -82,6 +83,11 @@ class Vault:
             return commits.in_head(relative)
         finally:
             commits.close()
+
+    def blob(self, content: bytes) -> str:
+        """The id that git gives a file of this content."""
+        framed = b"blob %d\0" % len(content) + content
+        return digest(self.repository.object_format, framed).hex()
 
     def ignored_by(self, relative: str) -> str:
         """The gitignore rule (file, line, pattern) that hides a path; empty when none does."""

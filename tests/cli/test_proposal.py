@@ -527,3 +527,26 @@ def test_an_agent_gone_from_the_roster_leaves_its_proposals_to_people(harbor: Ha
     at = desk(harbor, Actor("agent", "atlas"))
     del at.roster.agents["nova"]
     assert reviewing.listed(at, closed=True) == ([], [])
+
+
+@pytest.mark.parametrize("damage", ["created: 2026-11-30", "title:", "flags: x", "tags: [a, b"])
+@pytest.mark.parametrize("said", ["closed", '"closed"', "Closed"])
+def test_a_no_is_heard_whatever_else_the_note_holds(harbor: Harbor, damage: str, said: str) -> None:
+    card = filed(harbor).id
+    note = harbor.root / f"Org/Backlog/{card}.md"
+    key = damage.partition(":")[0]
+    lines = [line for line in note.read_text("utf-8").splitlines() if not line.startswith(key)]
+    lines[1:1] = [damage]
+    note.write_text("\n".join(lines).replace("status: open", f"status: {said}"), "utf-8")
+    shown = harbor.run("proposal", "show", card, "--json", code=None).json
+    assert shown["status"] == "closed"
+    assert harbor.json("proposal", "list")["proposals"] == []
+
+
+def test_a_note_that_cannot_be_read_is_named_with_its_line(harbor: Harbor) -> None:
+    card = filed(harbor).id
+    note = harbor.root / f"Org/Backlog/{card}.md"
+    note.write_text(note.read_text("utf-8").replace("created: ", "created: on "), "utf-8")
+    told = harbor.run("proposal", "close", card, "no", code=1)
+    assert f"Org/Backlog/{card}.md:" in told.err
+    assert "created" in told.err

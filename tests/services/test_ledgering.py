@@ -604,3 +604,20 @@ def test_a_branch_moved_to_the_proposals_own_commit_counts_from_its_notice(
     assert entry(harbor, proposal).shipped_commit == harbor.git("rev-parse", made.ref).strip()
     assert entry(harbor, proposal).shipped_at == days_before(SHIPPED, -1)
     assert entry(harbor, proposal).shipped_by == "Sam"
+
+
+def test_what_is_shipped_again_is_measured_anew(
+    harbor: Harbor, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_is(harbor, proposal)
+    sync(harbor)
+    dated(monkeypatch, days_before(SHIPPED, -4))
+    harbor.git("revert", "--no-edit", "HEAD~1")
+    sync(harbor, 5)
+    dated(monkeypatch, days_before(SHIPPED, -6))
+    again = as_is(harbor, proposal)
+    sync(harbor, 7)
+    made = entry(harbor, proposal)
+    assert (made.shipped_commit, made.reverted_at) == (again, None)
+    assert made.next_at == days_before(SHIPPED, -20)
+    assert sync(harbor, 8) == Synced((), (), (), ())
