@@ -85,11 +85,8 @@ class Committer:
     def would_refuse(self, texts: Mapping[str, bytes | None]) -> None:
         """Raise StagedOtherwise when a commit of these texts would; nothing is written."""
         try:
-            head = self._repository.head()
-            wanted = {path: self._in_head(head, path) for path in sorted(texts)}
-            doubtful = self._index.unlike(wanted)
-            staged = self._index.listed(self._index.start_listing(doubtful))
-            self._staged_alike(head, Step(texts, "", Identity("", ""), 0, wanted), doubtful, staged)
+            step = Step(texts, "", Identity("", ""), 0, dict.fromkeys(texts))
+            self._not_staged(self._repository.head(), [step])
         finally:
             self.objects.close()
 
@@ -114,6 +111,8 @@ class Committer:
                 self.objects.sync()  # while git starts
                 with self._index.held(ref, landed.commits[-1]):
                     self._move(move, head, landed.commits[-1], steps, entries)
+        else:
+            self._not_staged(head, steps)
         return landed
 
     def _move(
@@ -152,6 +151,14 @@ class Committer:
         for path, before in step.texts.items():
             if self._in_head(head, path) not in {before, self._wanted(step, path)}:
                 raise CommittedOtherwise(path)
+
+    def _not_staged(self, head: Head, steps: Sequence[Step]) -> None:
+        """Raise StagedOtherwise where the person's index is about to commit something else."""
+        texts = {path for step in steps for path in step.texts}
+        doubtful = self._index.unlike({path: self._in_head(head, path) for path in sorted(texts)})
+        staged = self._index.listed(self._index.start_listing(doubtful))
+        for step in steps:
+            self._staged_alike(head, step, doubtful, staged)
 
     def _staged_alike(
         self, head: Head, step: Step, doubtful: Sequence[str], staged: Mapping[str, str]

@@ -105,10 +105,12 @@ class Commits:
             except OSError as failure:
                 self._spool.drop_journal()  # its name stands already if only the last step failed
                 raise NotRecorded(self._place.private, _why(failure)) from failure
+            held = frozenset(filter(self._committed, entry.texts))
             try:
-                self._apply(entry, acknowledged, self._spool.journalled_ns())
+                self._apply(entry, acknowledged, self._spool.journalled_ns(), held)
             except (OrgvaultError, OSError) as failure:
-                if entry.texts and all(map(self._committed, entry.texts)):
+                # What HEAD held from the start, nobody has committed meanwhile.
+                if held < set(entry.texts) and all(map(self._committed, entry.texts)):
                     self._leave_rows(entry, failure)
                     return
                 self._give_up(entry, failure)
@@ -206,8 +208,14 @@ class Commits:
 
     # ── texts ───────────────────────────────────────────────────────────────────────────────
 
-    def _apply(self, entry: Entry, acknowledged: Sequence[Row], since_ns: int) -> None:
-        """Write an entry's texts and rows and commit them; taken back when it fails."""
+    def _apply(
+        self, entry: Entry, acknowledged: Sequence[Row], since_ns: int,
+        held: frozenset[Text] = frozenset(),
+    ) -> None:  # fmt: skip
+        """Write an entry's texts and rows and commit them; taken back when it fails.
+
+        `held` are the texts that HEAD holds already as they are to be.
+        """
         kept: dict[str, str | None] = {}
         try:
             for text in entry.texts:
@@ -219,7 +227,7 @@ class Commits:
                 self._place.write(text.path, text.will_be)
             self._commit([replace(entry, rows=(*acknowledged, *entry.rows))], since_ns)
         except (OrgvaultError, OSError):
-            self._put_back(entry.texts, kept)
+            self._put_back(entry.texts, kept, held)
             raise
         finally:
             for former in filter(None, kept.values()):
@@ -268,15 +276,19 @@ class Commits:
             raise HalfWritten(written, _why(failure)) from failure
         self._spool.drop_journal()
 
-    def _put_back(self, texts: Sequence[Text], kept: Mapping[str, str | None] = _NONE) -> None:
-        """Restore texts that read as we have written them, unless HEAD holds them so.
+    def _put_back(
+        self, texts: Sequence[Text], kept: Mapping[str, str | None] = _NONE,
+        held: frozenset[Text] = frozenset(),
+    ) -> None:  # fmt: skip
+        """Restore texts that read as we have written them, unless HEAD has come to hold them so.
 
         From the files that were `kept`, which takes no room.  Raises OSError after the last.
         """
         failures = []
         for text in texts:
             try:
-                if self._now(text) != text.after or self._committed(text):
+                come = text not in held and self._committed(text)
+                if self._now(text) != text.after or come:
                     continue
                 if former := kept.get(text.path):
                     files.put_back(former, self._place.path(text.path))

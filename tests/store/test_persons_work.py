@@ -157,6 +157,20 @@ def test_a_text_staged_with_other_content_is_refused(home: Home) -> None:
     assert not home.vault.waiting()
 
 
+def test_a_staged_text_is_refused_also_where_head_says_already_what_we_would_write(
+    home: Home,
+) -> None:
+    home.write_texts({"Org/card.md": "open\n"})
+    home.write("Org/card.md", "doing\n")
+    home.git("add", "Org/card.md")
+    before = home.persons()
+    with pytest.raises(ChangedUnderneath):
+        home.write_texts({"Org/card.md": "open\n"})
+    assert home.persons() == before
+    assert (home.top / "Org/card.md").read_text() == "doing\n"
+    assert not home.vault.waiting()
+
+
 def test_a_text_staged_as_we_would_write_it_is_no_hindrance(home: Home) -> None:
     home.write("Org/a.md", "same\n")
     home.git("add", "Org/a.md")
