@@ -242,6 +242,26 @@ class UnknownRevision(OrgvaultError):
         super().__init__(f"no commit `{given}`: give a revision, or a date like 2026-11-20")
 
 
+class NotItsCommit(OrgvaultError):
+    """A commit that cannot be where a proposal was shipped."""
+
+    def __init__(self, card: str, commit: str, path: str) -> None:
+        super().__init__(
+            f"{commit[:10]} did not ship {card}: name a commit after the proposal was made that "
+            f"changed {path} (`git log -- {path}`)"
+        )
+
+
+class HistoryCutOff(OrgvaultError):
+    """The clone is shallow, so that nobody can tell who shipped what, and when."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this clone has only a part of the history, so the ledger cannot tell who shipped "
+            "what: fetch the rest (`git fetch --unshallow`; in CI, fetch-depth: 0)"
+        )
+
+
 class NothingBefore(OrgvaultError):
     """The history begins later."""
 

@@ -125,7 +125,7 @@ def finish(at: Vault) -> None:
     output.remarks(at.remarks)
     for planned in at.planned if not settings().json else ():
         output.show(None, planned)
-    for one in _CACHES:
+    for one in _CACHES if not settings().dry_run else ():
         one.save()
     sys.stdout.flush()  # the answer is out; what follows may take a second
     at.tidy()

@@ -53,7 +53,8 @@ def put_aside(repository: Repository, ref: str, aside: Aside) -> str:
         objects.sync()
     finally:
         objects.close()
-    repository.git("update-ref", "-m", "orgvault proposal", ref, commit)
+    # Our ref itself: were it a symbolic one, the branch behind it would move.
+    repository.git("update-ref", "--no-deref", "-m", "orgvault proposal", ref, commit)
     return commit
 
 

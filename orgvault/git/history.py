@@ -98,6 +98,15 @@ def in_history(repository: Repository, revision: str) -> str:
     return name
 
 
+def changes(repository: Repository, base: str, commit: str, path: str) -> bool:
+    """Whether a commit behind which `base` stands differs in a file from its first parent."""
+    apart = repository.git("rev-list", "-1", base, f"^{commit}", "--", ok=(0, 128)).strip()
+    if apart or base == commit:
+        return False
+    told = repository.git("diff", "--name-only", f"{commit}^", commit, "--", path, ok=(0, 128))
+    return bool(told.strip())
+
+
 def newest_changes(repository: Repository, path: str) -> "Iterator[tuple[PastCommit, Snapshot]]":
     """The commits of HEAD's own line that changed a file, newest first, each with its files.
 

@@ -107,6 +107,11 @@ class Repository:
         words = [*_GIT, "-C", self.top, *args]
         return Child(words, self._environment(env), keep=keep, apart=apart)
 
+    @property
+    def is_shallow(self) -> bool:
+        """Whether the history was cut off when it was cloned."""
+        return os.path.exists(os.path.join(self.common_dir, "shallow"))
+
     def trusted(self) -> None:
         """Raise ForeignRepository when git would refuse to work here."""
         if not self._trusted:

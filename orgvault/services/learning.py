@@ -12,7 +12,7 @@ from orgvault.domain.claim import Claim, ClaimKind, order
 from orgvault.domain.episode import Episode
 from orgvault.domain.reflection import Asked, Model, Reflection, Result, Run, Verdict
 from orgvault.domain.roster import Agent
-from orgvault.errors import NotEligible, OrgvaultError, VaultBusy
+from orgvault.errors import NotEligible, OrgvaultError, UnreadableMemory, VaultBusy
 from orgvault.services.asking import DEADLINE_S, Asking
 from orgvault.services.cap import reserve
 from orgvault.services.desk import Desk, row
@@ -227,13 +227,14 @@ class Learning:
         if rows and not recorded:
             raise failure
         why = failure.why if isinstance(failure, VaultBusy) else str(failure)
-        remarks.append(
-            f"the run is recorded; its reflection is put off ({why}): the agent's next run makes "
-            f"up for it, or `orgvault reflect {run.agent.id} --run {run.episode.run}`"
-        )
-        busy = isinstance(failure, VaultBusy) and made.result is Result.APPLIED
+        again = f"`orgvault reflect {run.agent.id} --run {run.episode.run}`"
+        # What passes by itself, or is mended by a person: the answer is good and waits.
+        waits = isinstance(failure, VaultBusy | UnreadableMemory | OSError)
+        waits = waits and made.result is Result.APPLIED
+        then = f"the agent's next run makes up for it, or {again}" if waits else f"try {again}"
+        remarks.append(f"the run is recorded; its reflection is put off ({why}): {then}")
         put_off = replace(
-            made, result=Result.REPOSITORY_BUSY if busy else Result.FAILED, reason=why[:400]
+            made, result=Result.REPOSITORY_BUSY if waits else Result.FAILED, reason=why[:400]
         )
         try:
             self._record(

@@ -19,7 +19,7 @@ from orgvault.domain.ledger_file import write_entry
 from orgvault.domain.problem import Problem
 from orgvault.domain.proposal import Accepted, Proposal
 from orgvault.domain.proposal_state import Decided, State, decide
-from orgvault.errors import NothingBefore, UnknownRevision
+from orgvault.errors import HistoryCutOff, NothingBefore, UnknownRevision
 from orgvault.services import standing
 from orgvault.services.desk import Desk, sound
 from orgvault.store.cards import Stored
@@ -80,11 +80,13 @@ def sync(desk: Desk) -> tuple[Synced, list[Problem]]:
     """Notice what was shipped and what was taken back, and measure what is due; one commit.
 
     Nothing is written, and no lock taken, where there is nothing new.  Raises VaultBusy when
-    there is and the vault cannot be written to.
+    there is and the vault cannot be written to, HistoryCutOff in a shallow clone.
     """
     desk.require("ledger-sync", "bring the ledger up to date")
     problems: list[Problem] = []
     now = desk.clock.now()
+    if desk.vault.repository.is_shallow:
+        raise HistoryCutOff
     steps = list(_steps(desk, now, problems))
     if not steps:
         return Synced((), (), (), ()), problems

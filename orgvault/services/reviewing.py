@@ -22,6 +22,7 @@ from orgvault.errors import (
     NoLongerApplies,
     NoReason,
     NotAllowed,
+    NotItsCommit,
     UnknownProposal,
 )
 from orgvault.services import standing as standings
@@ -29,7 +30,7 @@ from orgvault.services.desk import Desk, sound
 from orgvault.services.standing import CLOSED, Standing
 from orgvault.store.cards import Cards, Stored
 from orgvault.store.history import at as past
-from orgvault.store.history import shipped_as
+from orgvault.store.history import changed_since, shipped_as
 from orgvault.store.proposals import Proposals
 from orgvault.store.vault import Identity, Message
 from orgvault.store.working_tree import WorkingTree, hooks_folder
@@ -92,7 +93,7 @@ def close(desk: Desk, card_id: str, why: str) -> Standing:
     """Deny a proposal: its note is closed, with the reason."""
     desk.require("proposal-close", f"close {card_id}")
     reason = desk.masked(" ".join(why.split()))
-    if not reason:
+    if not any(map(str.isalnum, reason)):
         raise NoReason(card_id)
     message = desk.message(f"proposal: close {card_id}", "proposal-close")
     with desk.vault.change(message, desk.author, desk.clock.now()) as change:
@@ -110,16 +111,25 @@ def close(desk: Desk, card_id: str, why: str) -> Standing:
 def shipped(desk: Desk, card_id: str, revision: str) -> Proposal:
     """Record that a person shipped a proposal in words of their own, with a commit of HEAD's.
 
-    The ledger measures from that commit.  Raises UnknownRevision.
+    The ledger measures from that commit.  Raises UnknownRevision, and NotItsCommit for one that
+    did not change the proposal's file after the proposal was made.
     """
     desk.require("proposal-close", f"say that {card_id} is shipped")
+    wanted = show(desk, card_id).stored.proposal
     commit = shipped_as(desk.vault, revision)
+    if not changed_since(desk.vault, wanted.base, commit, wanted.path):
+        raise NotItsCommit(card_id, commit, wanted.path)
     message = desk.message(f"proposal: {card_id} shipped", "proposal-shipped")
     with desk.vault.change(message, desk.author, desk.clock.now()) as change:
         found = show(desk, card_id)
         note, old = _note(desk, found), found.stored.proposal
+        if found.settled and found.status == State.SHIPPED:
+            do = "take its entry out of the ledger's folder in a commit of yours to measure anew"
+            raise AlreadySo(card_id, "in the ledger already", do)
         if found.status == State.SHIPPED and old.shipped_commit in {None, commit}:
             raise AlreadySo(card_id, "shipped", "there is nothing to record")
+        if found.status == CLOSED:
+            raise AlreadySo(card_id, CLOSED, "write `status: open` in its note first")
         proposal = replace(old, shipped_commit=commit)
         subject = f"proposal({old.agent}): {card_id} shipped"
         change.message = desk.message(subject, "proposal-shipped", old.agent)
@@ -260,4 +270,4 @@ def _note(desk: Desk, found: Standing) -> Stored:
     Cards(desk.vault, desk.roster.pages_folder).get(card_id, problems)
     if problems:
         raise BadFile(problems[0].file, problems[0].line, problems[0].what, problems[0].do)
-    raise AlreadySo(card_id, found.why or found.status, "restore its note from git first")
+    raise AlreadySo(card_id, "without a note", "restore it from git first")

@@ -9,6 +9,7 @@ from orgvault.git.history import (
     PastCommit,
     Snapshot,
     before_words,
+    changes,
     in_history,
     last_before,
     newest_changes,
@@ -88,6 +89,11 @@ def before(vault: Vault, file: str, words: str) -> Past | None:
 def shipped_as(vault: Vault, revision: str) -> str:
     """The name of a commit of HEAD's history.  Raises UnknownRevision."""
     return in_history(vault.repository, revision)
+
+
+def changed_since(vault: Vault, base: str, commit: str, path: str) -> bool:
+    """Whether a commit comes after another one and changed a file, or merged its change."""
+    return changes(vault.repository, base, commit, vault.place.in_repository(path))
 
 
 def landed(vault: Vault, path: str, wanted: Callable[[bytes | None], bool]) -> Landed | None:

@@ -113,6 +113,29 @@ def test_r12_the_owner_edits_a_claim_while_the_model_thinks(remote: Harbor) -> N
     assert [one["verdict"] for one in done["reflection"]["operations"]] == ["stale"]
 
 
+def test_a_good_answer_waits_for_a_claim_that_is_half_saved(remote: Harbor) -> None:
+    path = next((remote.root / ".agents/org/memory/nova/claims").glob("c-*.yaml"))
+    whole = path.read_text("utf-8")
+
+    with serving("thoughtful", text=addition("I never commit the public folder.")) as provider:
+
+        def save_half() -> None:
+            while not provider.asked:
+                threading.Event().wait(0.01)
+            path.write_text("[broken", "utf-8")
+
+        owner = threading.Thread(target=save_half)
+        owner.start()
+        done = remote.finish("nova", "run-1", "--transcript", BUILD, **at(provider))
+        owner.join()
+        assert done["reflection"]["result"] == "repository_busy"
+        assert path.name in done["reflection"]["reason"]
+        path.write_text(whole, "utf-8")
+        remote.finish("nova", "run-2", ORG_REFLECT_MODEL="off")
+        assert len(provider.asked) == 1
+    assert "I never commit the public folder." in {one["text"] for one in remote.claims("nova")}
+
+
 def test_r3_many_reflections_on_one_run_are_one_call(remote: Harbor) -> None:
     found = one_run(remote, 24, 8)
     assert found == Counted(1, 1, {0: 24}, {"applied": 1}, 1)

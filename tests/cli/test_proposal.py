@@ -15,7 +15,7 @@ from orgvault.domain.patch import unified
 from orgvault.errors import AlreadySo, VaultBusy
 from orgvault.services import reviewing, standing
 from orgvault.store.proposals import Proposals
-from tests.harbor import Harbor, Told, make_harbor
+from tests.harbor import BUILD, Harbor, Told, make_harbor
 from tests.proposals import (
     GOAL,
     NEW_GOAL,
@@ -550,3 +550,54 @@ def test_a_note_that_cannot_be_read_is_named_with_its_line(harbor: Harbor) -> No
     told = harbor.run("proposal", "close", card, "no", code=1)
     assert f"Org/Backlog/{card}.md:" in told.err
     assert "created" in told.err
+
+
+def test_only_a_commit_that_can_have_shipped_it_counts(harbor: Harbor) -> None:
+    before = commit_of(harbor)
+    proposal = filed(harbor)
+    path = harbor.root / ORG_YAML
+    path.write_text(path.read_text().replace(GOAL, "In my own words."))
+    mine = commit(harbor, "Mine")
+    (harbor.root / "Other.md").write_text("x\n")
+    harbor.git("add", "Other.md")
+    other = commit(harbor, "Another", "Other.md")
+    for wrong in (before, proposal.base, other):
+        told = harbor.run("proposal", "shipped", proposal.id, "--commit", wrong, code=1)
+        assert f"{wrong[:10]} did not ship {proposal.id}" in told.err
+        assert ORG_YAML in told.err
+    harbor.run("proposal", "shipped", proposal.id, "--commit", mine)
+    harbor.run("ledger", "sync")
+    told = harbor.run("proposal", "shipped", proposal.id, "--commit", mine, code=1)
+    assert "in the ledger already" in told.err
+
+
+def test_a_closed_proposal_is_not_shipped_by_word(harbor: Harbor) -> None:
+    proposal = filed(harbor)
+    harbor.run("proposal", "close", proposal.id, "Too broad.")
+    path = harbor.root / ORG_YAML
+    path.write_text(path.read_text().replace(GOAL, "In my own words."))
+    mine = commit(harbor, "Mine")
+    told = harbor.run("proposal", "shipped", proposal.id, "--commit", mine, code=1)
+    assert f"{proposal.id} is closed" in told.err
+
+
+def test_a_symbolic_ref_in_the_place_of_ours_moves_no_branch(harbor: Harbor) -> None:
+    proposal = filed(harbor)
+    ref = f"refs/orgvault/proposals/{proposal.id}"
+    harbor.git("symbolic-ref", ref, "refs/heads/main")
+    head = commit_of(harbor)
+    made = harbor.json("proposal", "show", proposal.id, "--branch")["branch"]["commit"]
+    assert commit_of(harbor) == head
+    assert harbor.git("rev-parse", ref).strip() == made
+
+
+def commit_of(harbor: Harbor) -> str:
+    return harbor.git("rev-parse", "HEAD").strip()
+
+
+def test_a_dry_run_leaves_no_cache(harbor: Harbor) -> None:
+    cache = harbor.root / ".git/orgvault/tokens.json"
+    wake = harbor.wake("nova")
+    cache.unlink(missing_ok=True)
+    harbor.run("wake-done", wake, "--run", "run-1", "--transcript", BUILD, "--dry-run")
+    assert not cache.exists()

@@ -16,7 +16,7 @@ from orgvault.domain.ledger import Entry, Verdict
 from orgvault.domain.patch import unified
 from orgvault.domain.proposal import Accepted, Proposal
 from orgvault.domain.splice import with_value
-from orgvault.errors import NotAllowed
+from orgvault.errors import HistoryCutOff, NotAllowed
 from orgvault.services import ledgering, reviewing
 from orgvault.services.desk import Desk, row
 from orgvault.services.ledgering import Synced
@@ -621,3 +621,15 @@ def test_what_is_shipped_again_is_measured_anew(
     assert (made.shipped_commit, made.reverted_at) == (again, None)
     assert made.next_at == days_before(SHIPPED, -20)
     assert sync(harbor, 8) == Synced((), (), (), ())
+
+
+def test_a_shallow_clone_cannot_say_who_shipped_what(
+    harbor: Harbor, proposal: Proposal, tmp_path: Path
+) -> None:
+    as_is(harbor, proposal)
+    clone = tmp_path / "shallow"
+    harbor.git("clone", "-q", "--depth", "1", f"file://{harbor.root}", str(clone))
+    shallow = Harbor(clone)
+    with pytest.raises(HistoryCutOff, match="--unshallow"):
+        ledgering.sync(desk(shallow))
+    assert not (clone / Ledger.path(proposal.id)).exists()
