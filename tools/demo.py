@@ -102,21 +102,6 @@ def _play(demo: Demo) -> None:
     _finish(demo, "nova", "nova-site-links.jsonl", "t-8h3w6r1d", "done: Links work.", "0.27")
     demo.show("memory", "nova")
 
-    demo.say("Kim reviews the card and sends it back: the run counts as corrected.")
-    demo.show("task", "redo", "t-8h3w6r1d", "The footer still links to the old host.", who="kim")
-    demo.show("wake", "list")
-
-    demo.say("Sam puts the new claim into better words, and asks where it came from.")
-    claims = demo.ask("memory", "nova")["claims"]
-    learned = next(c for c in claims if "make build" in c["text"])  # type: ignore[attr-defined]
-    words = "I install the dependencies before I build the site."
-    demo.show("memory", "edit", learned["id"], words)
-    demo.show("memory", "why", words)
-
-    demo.say("What Nova will read before its next run (core.md):")
-    core = demo.vault / ".agents" / "org" / "memory" / "nova" / "core.md"
-    print(textwrap.indent(core.read_text(encoding="utf-8").rstrip(), "  "))
-
     demo.say("What came back twice became a card, too: Nova asks for a change of itself.")
     card = demo.ask("proposal", "list")["proposals"][0]["id"]  # type: ignore[index]
     note = demo.vault / "Org" / "Backlog" / f"{card}.md"
@@ -132,12 +117,29 @@ def _play(demo: Demo) -> None:
     demo.show("compile")
     demo.show("ledger", "sync")
     demo.show("ledger", "list")
+    print("In two weeks it compares: corrections and cost per completed card, before and after.")
+    print("What made them worse comes back as a card that asks to undo it.")
 
-    demo.say("The two numbers by which a change of an agent is judged:")
+    demo.say("Kim reviews the card and sends it back: the run counts as corrected.")
+    demo.show("task", "redo", "t-8h3w6r1d", "The footer still links to the old host.", who="kim")
+    demo.show("wake", "list")
+
+    demo.say("Sam puts the new claim into better words, and asks where it came from.")
+    claims = demo.ask("memory", "nova")["claims"]
+    learned = next(c for c in claims if "make build" in c["text"])  # type: ignore[attr-defined]
+    words = "I install the dependencies before I build the site."
+    demo.show("memory", "edit", learned["id"], words)
+    demo.show("memory", "why", words)
+
+    demo.say("What Nova will read before its next run (core.md):")
+    core = demo.vault / ".agents" / "org" / "memory" / "nova" / "core.md"
+    print(textwrap.indent(core.read_text(encoding="utf-8").rstrip(), "  "))
+
+    demo.say("The first two lines are the numbers by which a change is judged:")
     demo.show("memory", "stats", "nova")
 
     demo.say("Every write is one commit, and Sam's half-finished work is as it was:")
-    print(textwrap.indent(demo.run("git", "log", "--format=%h %an: %s", "-9").rstrip(), "  "))
+    print(textwrap.indent(demo.run("git", "log", "--format=%h %an: %s", "-12").rstrip(), "  "))
     print(textwrap.indent(demo.run("git", "status", "--short").rstrip(), "  "))
     demo.show("check")
 

@@ -1,5 +1,6 @@
 """A claim's file that a person has edited, and that orgvault counts up afterwards."""
 
+import re
 from pathlib import Path
 
 from tests.harbor import BUILD, FRICTION, LINKS, make_harbor
@@ -17,6 +18,9 @@ def test_yaml_06_a_repeat_keeps_what_a_person_wrote(tmp_path: Path) -> None:
     assert "times_seen: 2 " in now
     expected = mine.replace("times_seen: 1 ", "times_seen: 2 ")
     expected = expected.replace("[run-1]", "[run-1, run-2]")
+    (card,) = re.findall(r"^proposal: (imp-\w{8})", now, re.MULTILINE)
+    expected = expected.replace("proposal: null", f"proposal: {card}")
+    expected = expected.replace("proposed_evidence: []", "proposed_evidence: [run-1, run-2]")
     assert now == expected.replace(_last_seen(mine), _last_seen(now))
 
 
