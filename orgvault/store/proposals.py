@@ -48,11 +48,12 @@ class Proposals:
     def all(self, problems: list[Problem]) -> list[StoredProposal]:
         """Every proposal, by id; what is none goes to `problems`."""
         names = self._tree.names(FOLDER)
-        problems += [
-            Problem(f"{FOLDER}/{name}", 0, *_FOREIGN)
-            for name in names
-            if not is_record(name) and not _is_diff_among(name, names)
-        ]
+        for name in names:
+            record = name.removesuffix(_DIFF) + RECORD
+            is_diff = name.endswith(_DIFF) and is_record(record)
+            if not is_record(name) and not (is_diff and record in names):
+                what = _ALONE if is_diff else _FOREIGN
+                problems.append(Problem(f"{FOLDER}/{name}", 0, *what))
         found = (self.get(card_id, problems) for card_id in self.ids())
         return [one for one in found if one is not None]
 
@@ -93,9 +94,7 @@ class Proposals:
 
 
 _FOREIGN = ("not the name of a proposal, so it is not loaded", "a sync tool's copy? remove it")
-
-
-def _is_diff_among(name: str, names: list[str]) -> bool:
-    """Whether a name is that of a diff whose proposal is there."""
-    record = name.removesuffix(_DIFF) + RECORD
-    return name.endswith(_DIFF) and is_record(record) and record in names
+_ALONE = (
+    "the record of this diff is gone",
+    "restore the file of the same name with .yaml from git",
+)

@@ -86,3 +86,9 @@ def test_in_the_middle_of_a_merge_a_wakes_card_is_taken_as_given(harbor: Harbor)
     (harbor.root / ".git/MERGE_HEAD").write_text(harbor.git("rev-parse", "HEAD"))
     told = harbor.run("wake", "add", "nova", "--reason", "task", "--card", "t-11111111")
     assert "to be committed later" in told.err
+
+
+def test_a_card_without_a_title_is_refused(harbor: Harbor) -> None:
+    told = harbor.run("task", "add", "  ", code=2)
+    assert "title" in told.err
+    assert harbor.git("status", "--porcelain") == ""

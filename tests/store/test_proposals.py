@@ -156,3 +156,13 @@ def test_the_hooks_folder_is_that_of_the_repository_as_the_vault_calls_it(home: 
     }.items():  # fmt: skip
         home.git("config", "core.hooksPath", given)
         assert told() == relative, given
+
+
+def test_a_diff_without_its_record_is_to_be_completed_and_not_removed(home: Home) -> None:
+    (home.root / FOLDER / f"{ID}.yaml").unlink()
+    found, problems = load(home)
+    assert found == []
+    (problem,) = problems
+    assert problem.file == f"{FOLDER}/{ID}.diff"
+    assert "restore" in problem.do
+    assert "remove" not in problem.do
