@@ -329,6 +329,15 @@ class BadClaimText(OrgvaultError):
         )
 
 
+class NoTitle(OrgvaultError):
+    """A card says in its title what is to be done."""
+
+    exit_code = 2
+
+    def __init__(self) -> None:
+        super().__init__("a card needs a title: say in a few words what is to be done")
+
+
 class NoReason(OrgvaultError):
     """A claim is closed with a reason."""
 

@@ -7,7 +7,7 @@ from orgvault.domain.card_file import with_status, write_card
 from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.problem import Problem
 from orgvault.domain.wake import Outcome, Reason
-from orgvault.errors import AlreadySo, BadValue, UnknownCard
+from orgvault.errors import AlreadySo, NoTitle, UnknownCard
 from orgvault.services.desk import Desk, row, sound
 from orgvault.services.waking import added
 from orgvault.store.cards import Cards, Stored
@@ -29,7 +29,7 @@ def add(desk: Desk, title: str, agent_id: str | None, body: str) -> Card:
     agent = desk.agent(agent_id).id if agent_id else None
     said = desk.masked(" ".join(title.split()))
     if not said:
-        raise BadValue("title", said, "say in a few words what is to be done")
+        raise NoTitle
     card = Card(
         id=desk.new_id("t"), kind="task", status="open", title=said,
         author=desk.actor.name, agent=agent, created=desk.clock.now(),
