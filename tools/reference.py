@@ -1,4 +1,4 @@
-"""Write docs/reference from commands and errors; `--check` fails when it is stale."""
+"""Write docs/reference from commands, errors, records and rules; `--check` says what is stale."""
 
 import argparse
 import inspect
@@ -11,6 +11,7 @@ import click
 from orgvault import errors
 from orgvault.cli.main import cli
 from orgvault.cli.options import Command, shared
+from tools import access_page, org_page
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 SHARED = {option.opts[0] for option in shared()}
@@ -21,7 +22,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     check = parser.parse_args().check
-    pages = {"commands.md": commands(), "exit-codes.md": exit_codes()}
+    own = {path.removeprefix("orgvault ") for path, _ in _walk(cli, "orgvault")}
+    pages = {
+        "commands.md": commands(), "exit-codes.md": exit_codes(), "org.md": org_page.page(),
+        "access.md": access_page.page(own),
+    }  # fmt: skip
     stale = [name for name, text in pages.items() if _stale(FOLDER / name, text)]
     if check:
         for name in stale:

@@ -15,6 +15,8 @@ from orgvault.errors import RefusedByGate
 from orgvault.services import reviewing
 
 _HERE = "orgvault.cli.proposal"
+_DIFF = "\0"
+_LINE_END = "\n"
 
 
 @click.group(
@@ -56,8 +58,11 @@ def show(card: str, *, word_diff: bool, branch: bool) -> None:
     diff = found.stored.diff.decode(errors="replace")
     shown = {**reviewing.summary(found), "diff": diff}
     shown |= {"branch": made} if made else {}
-    text = _marked(diff) if word_diff else diff.replace("\r\n", "\n")
-    output.show(shown, reviewing.describe(desk, found, text, made))
+    text = _marked(diff) if word_diff else output.visible(diff.replace("\r\n", "\n"))
+    # What follows the diff is ours, so the last mark is the diff's place whatever stands before.
+    before, _, after = reviewing.describe(desk, found, _DIFF, made).rpartition(_DIFF)
+    whole = f"{output.visible(before)}{text.rstrip(_LINE_END)}{output.visible(after)}"
+    output.show(shown, output.Drawn(whole))
     wiring.finish(desk.vault)
 
 
@@ -85,7 +90,7 @@ def close(card: str, why: str) -> None:
     wiring.finish(desk.vault)
 
 
-@click.command(cls=Command, example="orgvault proposal shipped imp-7f3k2q9d --commit HEAD")
+@click.command(cls=Command, example="orgvault proposal shipped imp-7f3k2q9d --commit HEAD~1")
 @click.argument("card")
 @click.option("--commit", required=True, metavar="REV", help="The commit that shipped it.")
 def shipped(card: str, commit: str) -> None:
@@ -130,7 +135,8 @@ def _marked(diff: str) -> str:
     plain = {Mark.GONE: "[-{}-]", Mark.NEW: "{{+{}+}}", Mark.HEAD: "{}", Mark.SAME: "{}"}
     return "".join(
         click.style(text, **styles[mark]) if coloured else _framed(plain[mark], text)
-        for mark, text in words(diff)
+        for mark, raw in words(diff)
+        for text in [output.visible(raw)]
     )
 
 

@@ -17,9 +17,9 @@ class Actor:
         return self.kind != "agent"
 
 
-# The table of vault.md.  Each verb names the columns that may: owner, operator, lead, self
-# (agent A itself), other (another agent).  `lead` counts for an agent or an operator alike.
-_TABLE: dict[str, frozenset[str]] = {
+# Each verb names the columns that may: owner, operator, lead, self (agent A itself), other (another
+# agent).  `lead` counts for an agent or an operator alike.  docs/reference/access.md shows it.
+TABLE: dict[str, frozenset[str]] = {
     verb: frozenset(may.split())
     for verb, may in {
         "read": "owner operator lead self",
@@ -45,12 +45,12 @@ _SAID = {
 
 def allowed(actor: Actor, verb: str, agent: Agent | None) -> bool:
     """Whether `actor` may do `verb` to `agent`; a verb not in the table is the owner's."""
-    return bool(_columns(actor, agent) & _TABLE.get(verb, frozenset({"owner"})))
+    return bool(_columns(actor, agent) & TABLE.get(verb, frozenset({"owner"})))
 
 
 def who_may(verb: str) -> str:
     """Who may do a verb, for the refusal's sentence."""
-    may = _TABLE.get(verb, frozenset({"owner"}))
+    may = TABLE.get(verb, frozenset({"owner"}))
     return ", ".join(text for column, text in _SAID.items() if column in may)
 
 

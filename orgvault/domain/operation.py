@@ -73,7 +73,7 @@ class _Case:
     accepted: list[RawOperation] = field(default_factory=list)
 
     def fault(self, one: RawOperation) -> str:
-        """The first fault of an operation in the order of the spec's table; empty for none."""
+        """The first fault of an operation in the order of the table of checks; empty for none."""
         if one.op == "none":
             return ""
         return (
