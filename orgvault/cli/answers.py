@@ -1,10 +1,11 @@
 """Rows of any content as a table, CSV, JSON or Markdown: written as they come, or bounded."""
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 from math import isfinite
 from typing import Any
 
@@ -12,10 +13,8 @@ from orgvault.cli import output
 
 FORMATS = ("table", "csv", "json", "md")
 TABLE_ROWS = 1000
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
-_VISIBLE = _CONTROLS | {9: "\\t", 10: "\\n", 13: "\\r"}
 _MARKUP = {ord(mark): "\\" + mark for mark in "\\|`*_[]~$"} | {ord("<"): "&lt;", ord("&"): "&amp;"}
-_MARKDOWN = _CONTROLS | _MARKUP | {9: " ", 10: "<br>", 13: ""}
+_MARKDOWN = _MARKUP | {9: " ", 10: "<br>", 13: ""}
 _QUOTED = frozenset(',"\r\n')
 Row = tuple[Any, ...]
 
@@ -32,18 +31,21 @@ def lines(form: str, columns: Sequence[str], types: Sequence[str], rows: Iterabl
 def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     """Aligned columns: the first rows only, since all of them must be known before the first."""
     taken = iter(rows)
-    shown = [[text(cell).translate(_VISIBLE) for cell in row] for row in islice(taken, TABLE_ROWS)]
-    heads = [column.translate(_VISIBLE) for column in columns]
+    shown = [list(map(text, row)) for row in islice(taken, TABLE_ROWS)]
+    heads = [output.visible(column, "") for column in columns]
     yield output.table(heads, shown, "No rows.") + "\n"
     if next(taken, None) is not None:
         output.remark(f"only the first {TABLE_ROWS} rows are shown: --format csv gives all")
 
 
 def csv(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
-    """RFC 4180: CRLF, quotes where needed.  Nothing for null, `""` for an empty text."""
-    yield ",".join(map(_csv_cell, columns)) + "\r\n"
-    for row in rows:
-        yield ",".join(map(_csv_cell, row)) + "\r\n"
+    """RFC 4180: CRLF, quotes where needed.  Nothing for null, `""` for an empty text.
+
+    A program gets every text as it is, a terminal only what it can show.
+    """
+    for row in chain([columns], rows):
+        line = ",".join(map(_csv_cell, row))
+        yield (output.visible(line) if sys.stdout.isatty() else line) + "\r\n"
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
@@ -61,13 +63,13 @@ def as_json(columns: Sequence[str], types: Sequence[str], rows: Iterable[Row]) -
     names = _distinct(columns)
     about = [{"name": name, "type": kind} for name, kind in zip(names, types, strict=True)]
     keys = [json.dumps(name, ensure_ascii=False) for name in names]
-    yield '{"columns": ' + json.dumps(about, ensure_ascii=False) + ',\n"rows": ['
+    yield output.as_json('{"columns": ' + json.dumps(about, ensure_ascii=False) + ',\n"rows": [')
     for at, row in enumerate(rows):
         cells = (
             f"{key}: {cell if kind == 'JSON' and cell is not None else _json(cell)}"
             for key, kind, cell in zip(keys, types, row, strict=True)
         )
-        yield (",\n" if at else "\n") + "{" + ", ".join(cells) + "}"
+        yield output.as_json((",\n" if at else "\n") + "{" + ", ".join(cells) + "}")
     yield "\n]}\n"
 
 
@@ -119,7 +121,8 @@ def _csv_cell(value: object) -> str:
 
 
 def _md_row(cells: Iterable[object]) -> str:
-    return "| " + " | ".join(text(cell).translate(_MARKDOWN) for cell in cells) + " |\n"
+    shown = (output.visible(text(cell).translate(_MARKDOWN), "") for cell in cells)
+    return "| " + " | ".join(shown) + " |\n"
 
 
 def _distinct(columns: Sequence[str]) -> list[str]:

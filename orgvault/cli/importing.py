@@ -20,6 +20,7 @@ _REASONS = {
     "no_session": "no session of this client",
     "sub_agent": "of a sub-agent whose session is not here",
     "repeats": "repeating another session",
+    "protected": "in a protected place",
     "silent": "without a word of the agent",
     "before_since": "ended before --since",
     "unfit": "not fit to be recorded",

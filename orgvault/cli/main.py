@@ -5,6 +5,7 @@ import sys
 import click
 
 from orgvault import __version__
+from orgvault.cli import output
 from orgvault.cli.options import Lazy, Settings, shared
 from orgvault.errors import OrgvaultError
 
@@ -67,7 +68,7 @@ def main(args: list[str] | None = None) -> int:
     try:
         code = cli.main(args, prog_name="orgvault", standalone_mode=False)
     except OrgvaultError as failure:
-        click.echo(f"orgvault: {failure}", err=True)
+        output.complain(str(failure))
         return failure.exit_code
     except click.ClickException as failure:
         failure.show()
@@ -79,7 +80,7 @@ def main(args: list[str] | None = None) -> int:
         return 0  # the reader (`| head`) went away; what it did not want is not a failure
     except OSError as failure:
         what = failure.filename or "the output, or the current folder"
-        click.echo(f"orgvault: {what}: {failure.strerror or failure}", err=True)
+        output.complain(f"{what}: {failure.strerror or failure}")
         return 1
     except Exception as bug:  # noqa: BLE001 - the last resort: say where it was written down
         from orgvault.cli.bug import write_down

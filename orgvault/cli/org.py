@@ -69,7 +69,7 @@ def status() -> None:
         (a.agent, a.open_wakes, a.claims, a.last_run, a.last_outcome, a.finished_at)
         for a in seen.agents
     ]
-    lines = [output.table(columns, rows, "No agents.")]
+    lines: list[str] = [output.table(columns, rows, "No agents.")]
     if seen.open_cards is not None:
         lines.append(f"{seen.open_cards} open cards, {seen.open_proposals} open proposals")
     lines.append(f"{seen.model_calls_today} model calls today (UTC)")
@@ -77,5 +77,5 @@ def status() -> None:
         lines.append(f"{seen.waiting} recorded writes wait to be committed")
     if seen.operation:
         lines.append(f"{seen.operation} is in progress")
-    output.show(seen, "\n".join(lines))
+    output.show(seen, output.Drawn("\n".join(lines)))  # git's own word is all that is not ours
     wiring.finish(desk.vault)

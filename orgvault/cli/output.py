@@ -14,6 +14,14 @@ from orgvault.domain.record import plain
 _UNBOUNDED = 400  # columns of a table that a program reads
 _GAP = 2  # between columns
 _FOLDED = 24  # what the last column needs to be read
+_JOINERS = "\u200c\u200d"  # Persian words and emoji are written with them
+_LINES = "\n\t"
+
+
+class Drawn(str):
+    """A text that `visible` has seen, perhaps with colours of our own."""
+
+    __slots__ = ()
 
 
 def show(result: object, text: str) -> None:
@@ -22,15 +30,21 @@ def show(result: object, text: str) -> None:
         shown = plain(result)
         if settings().dry_run and isinstance(shown, dict):
             shown["dry_run"] = True
-        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        click.echo(as_json(json.dumps(shown, ensure_ascii=False, indent=2)))
     elif text:
+        text = text if isinstance(text, Drawn) else visible(text)
         click.echo(f"(dry run) {text}" if settings().dry_run and result is not None else text)
 
 
 def remark(text: str) -> None:
     """Say something beside the result."""
     if not settings().quiet:
-        click.echo(f"orgvault: {text}", err=True)
+        complain(text)
+
+
+def complain(text: str) -> None:
+    """Say on stderr what went wrong, also with `--quiet`."""
+    click.echo(f"orgvault: {visible(text)}", err=True)
 
 
 def remarks(texts: Sequence[object]) -> None:
@@ -39,22 +53,48 @@ def remarks(texts: Sequence[object]) -> None:
         remark(text)
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str) -> str:
+def visible(text: str, kept: str = _LINES) -> str:
+    r"""The text with what would steer a terminal, or cannot be seen, as `\x1b` or `\u202e`.
+
+    A text may be a model's or a stranger's.  Line ends and tabs stay unless `kept` says otherwise;
+    joiners and wide spaces always stay.
+    """
+    if text.isprintable():
+        return text
+    if "\n" in kept and "\r\n" in text:
+        return "\r\n".join(visible(line, kept) for line in text.split("\r\n"))
+    return "".join(char if _is_seen(char) or char in kept else repr(char)[1:-1] for char in text)
+
+
+def as_json(text: str) -> str:
+    """JSON with the same characters escaped as JSON does it."""
+    if text.isprintable():
+        return text
+    return "".join(c if _is_seen(c) or c in _LINES else json.dumps(c)[1:-1] for c in text)
+
+
+def _is_seen(char: str) -> bool:
+    if char.isprintable() or char in _JOINERS:
+        return True
+    return char.isspace() and char >= "\xa0" and char not in "\u2028\u2029"
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str) -> Drawn:
     """Rows under their column names, aligned; plain where stdout is not a terminal.
 
     Only the last column is folded: an id or a time that is cut cannot be copied.  Where the
     terminal is too narrow for that, each row stands as a few lines of its own.
     """
     if not rows:
-        return empty
-    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+        return Drawn(visible(empty))
+    cells = [["" if cell is None else visible(str(cell), "") for cell in row] for row in rows]
     if not sys.stdout.isatty():
-        return _drawn(columns, cells, _UNBOUNDED)
+        return Drawn(_drawn(columns, cells, _UNBOUNDED))
     width = get_terminal_size().columns
     fixed = [max(map(len, column)) for column in zip(columns, *cells, strict=True)][:-1]
     if sum(fixed) + _GAP * len(fixed) + _FOLDED > width:
-        return "\n\n".join(_stacked(columns, row) for row in cells)
-    return _drawn(columns, cells, width)
+        return Drawn("\n\n".join(_stacked(columns, row) for row in cells))
+    return Drawn(_drawn(columns, cells, width))
 
 
 def _drawn(columns: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> str:

@@ -10,11 +10,15 @@ from orgvault.domain.wake import REPORTED, Reason
 from orgvault.services import finishing, waking
 from orgvault.services.desk import Desk
 from orgvault.services.finishing import Finished, FinishedRun
+from orgvault.services.reflecting import said
 
 if TYPE_CHECKING:
     from orgvault.domain.reflection import Verdict
 
 _HERE = "orgvault.cli.wake"
+_MOST = 10**12 - 1  # what is larger would be recorded, and never counted
+# Results whose names are no words of a sentence.
+_HOW = {"repository_busy": "put off"}
 
 
 @click.group(
@@ -68,11 +72,16 @@ def post(text: str, run: str, agent: str | None, card: str | None, outcome: str 
 
 def _told(command: Any) -> Any:
     """The options with which a dispatcher tells of a finished run."""
-    whole = click.IntRange(min=0)
-    amount = Amount(min=0)
+    whole = click.IntRange(min=0, max=_MOST)
+    amount = Amount(min=0, max=_MOST)
     options = (
         click.option("--run", required=True, metavar="R", help="The run's id."),
-        click.option("--exit", "exit_code", type=int, help="Exit code of the client (else 0)."),
+        click.option(
+            "--exit",
+            "exit_code",
+            type=click.IntRange(-_MOST, _MOST),
+            help="Exit code of the client (else 0).",
+        ),
         click.option("--result", default="", metavar="TEXT", help="What the run answered."),
         click.option("--outcome", type=click.Choice([str(o) for o in REPORTED])),
         click.option("--turns", type=whole, metavar="N"),
@@ -138,10 +147,12 @@ def describe(finished: Finished) -> str:
     lines.append(finished.episode.summary)
     done = finished.reflection
     if done is not None:
-        reason = f" ({done.reason})" if done.reason else ""
-        nothing = done.result == "applied" and not done.operations
-        lines.append("reflection: nothing new" if nothing else f"reflection: {done.result}{reason}")
-        lines.extend(_line(one) for one in done.operations)
+        asked = [one for one in done.operations if one.op != "none" or one.verdict != "accepted"]
+        reason = f" ({said(done.reason)})" if done.reason else ""
+        nothing = done.result == "applied" and not asked
+        how = "nothing new" if nothing else f"{_HOW.get(done.result, done.result)}{reason}"
+        lines.append(f"reflection: {how}")
+        lines.extend(_line(one) for one in asked)
     if finished.proposal is not None:
         lines.append(f"proposed: {finished.proposal} (orgvault proposal show {finished.proposal})")
     return "\n".join(lines)
@@ -150,7 +161,8 @@ def describe(finished: Finished) -> str:
 def _line(one: "Verdict") -> str:
     """One operation and what became of it."""
     claim = f" {one.claim_id}" if one.claim_id else ""
+    text = " ".join(one.text.split())  # a model's: it must not write lines that look like ours
     if one.verdict != "accepted":
-        return f"  dropped ({one.verdict}): {one.op}{claim} {one.text}"
+        return f"  dropped ({one.verdict}): {' '.join(one.op.split())}{claim} {text}"
     effect = "not applied yet" if one.effect == "nothing" else one.effect
-    return f"  {effect}{claim}: {one.text}"
+    return f"  {effect}{claim}: {text}"

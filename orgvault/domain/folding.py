@@ -11,6 +11,12 @@ _MARKS = _QUOTES | _DASHES
 _JOINERS = dict.fromkeys(map(ord, "\u200c\u200d"))
 # Cyrillic letters that look like Latin ones (https://www.unicode.org/reports/tr39/).
 _LOOK_ALIKES = str.maketrans("аеорсухіјѕһԁԛԝѵ", "aeopcyxijshdqwv")
+# Small ones look alike as large ones, too, and some only then.
+_POSING = (
+    _LOOK_ALIKES
+    | {ord(chr(one).upper()): chr(to).upper() for one, to in _LOOK_ALIKES.items()}
+    | str.maketrans("ВКМНТ", "BKMHT")
+)
 
 _BRACKETS = "<＜﹤‹〈〈⟨❮❰˂ᐸ《"
 _SECTIONS = "guidelines|task|state|memory|embed|capability|system|think"
@@ -30,8 +36,13 @@ def plain_words(text: str) -> tuple[str, ...]:
     if not folded.isascii():
         apart = normalize("NFKD", folded.translate(_JOINERS))
         folded = normalize("NFC", "".join(c for c in apart if category(c) != "Mn"))
-    posing = folded.translate(_LOOK_ALIKES)
-    return (folded,) if posing == folded else (folded, posing)
+    seen = posing(folded)
+    return (folded,) if seen == folded else (folded, seen)
+
+
+def posing(text: str) -> str:
+    """The text as it looks when Cyrillic letters pose as Latin ones; its case is kept."""
+    return text if text.isascii() else text.translate(_POSING)
 
 
 def letters(text: str) -> str:
@@ -47,8 +58,9 @@ def letters(text: str) -> str:
 def same_statement(one: str, other: str) -> bool:
     """Whether two claims' texts say the same in the same words.
 
-    Compared NFKC, case-folded, with white space, quotes and dashes folded, without the
-    punctuation at the end and quotes around.  Nothing else: likeness never decides.
+    Compared NFKC, case-folded, with white space, quotes, dashes and letters that look alike
+    folded, without the punctuation at the end and quotes around.  Nothing else: likeness of words
+    never decides.
     """
     return one == other or statement_key(one) == statement_key(other)
 
@@ -56,7 +68,7 @@ def same_statement(one: str, other: str) -> bool:
 @lru_cache(maxsize=2048)
 def statement_key(text: str) -> str:
     """What `same_statement` compares: equal keys, equal statements."""
-    folded = fold(text)
+    folded = posing(fold(text))
     return folded.lstrip("' ").rstrip(" .!。．｡।۔'") or folded
 
 

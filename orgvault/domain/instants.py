@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime, timedelta
 
 
 def instant(moment: datetime) -> str:
-    """The written form of a moment, to the second."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """The written form of a moment, to the second; its year has four digits."""
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def normal(text: str) -> str:
@@ -22,8 +22,11 @@ def moment(text: str) -> datetime:
 
 
 def days_before(now: str, days: float) -> str:
-    """The instant `days` times 24 hours before `now`."""
-    return instant(moment(now) - timedelta(days=days))
+    """The instant `days` times 24 hours before `now`; no further than the calendar goes."""
+    try:
+        return instant(moment(now) - timedelta(days=days))
+    except OverflowError:
+        return "0001-01-01T00:00:00Z" if days > 0 else "9999-12-31T23:59:59Z"
 
 
 def day(text: str) -> date:

@@ -76,6 +76,13 @@ def _entropy(text: str) -> float:
     return -sum(share * log2(share) for share in counts)
 
 
+def _told(match: re.Match[str]) -> str:
+    value = match[2]
+    if re.match(_STAND_IN, value) or not _looks_secret(value, password=True, plain=False):
+        return match[0]
+    return match[1] + SECRET
+
+
 _PRIVATE_KEY = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     r"(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)"
@@ -129,6 +136,19 @@ _TABLE: tuple[tuple[str, str, _Hide], ...] = (
         ("://", r"((?<!\w)[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s/:@\"']{0,100}:)([^\s/@\"']{1,200})(?=@)",
          _second),
 )  # fmt: skip
+# Said in a sentence: "The password of the server is …".
+_TOLD_WORDS = (
+    "password passphrase passcode passwd pwd passwort kennwort passe contrase senha пароль 密码"
+    " 密碼 口令 رمز گذرواژه كلمة کلمه"
+)
+_TOLD = (
+    r"((?i:(?:\b(?:password|passphrase|passcode|passwd|pwd|passwort|kennwort|mot de passe"
+    r"|contrase(?:ñ|n)a|senha|парол\w{1,2}|رمز|گذرواژه|كلمة (?:المرور|السر)|کلمه عبور)\b"
+    r"|密码|密碼|口令)"
+    r"(?:[ \t]+[^\s.;:=]{1,30}){0,6}?[^\S\n]*"
+    r"(?:\b(?:is|was|ist|war|lautet|est|es|era|это)\b|[:\uff1a\u2014\u2013-]|是|为|為|(?<=[\u0600-\u06ff]))"
+    r"[^\S\n]*[\"'`“«]?))(?=[^\s\"'`]{0,200}[\d!@#$%^&*_+])([^\s\"'`”»]{5,200}[^\s\"'`”».,;:!?)。])"
+)
 _ANNOUNCING = ("pass", "pwd", "secret", "token", "api", "key", "signature", "credential")
 _ANNOUNCED = (
     r"passw|passphrase|pwd|secret|token|api.?key|apikey|(?:access|account|private|encryption|auth)"
@@ -158,6 +178,8 @@ def mask(text: str) -> tuple[str, int]:
     # Most texts announce no secret, and need no pattern to be compiled for that.
     if any(word in folded for word in _ANNOUNCING) and re.search(_ANNOUNCED, folded):
         text = re.sub(_ASSIGNED, counted(_assigned), text)
+    if any(word in folded for word in _TOLD_WORDS.split()):
+        text = re.sub(_TOLD, counted(_told), text)
     return text, count
 
 
@@ -183,12 +205,17 @@ def mentions_protected(text: str, protected: tuple[str, ...] = ()) -> bool:
     name of one plain word (`CURRENT/`) is recognised with its slash in any case, and without
     one where it stands as a path by itself: quoted, after a slash, or after `cd` and its like.
     """
-    folded = normalize("NFC", normalize("NFC", text).casefold())
+    folded = same_name(text)
     places = tuple(dict.fromkeys((*PROTECTED, *protected)))
     # As above: a text that holds no protected name's beginning needs no pattern.
     if not any(_beginning(one) in folded for one in places):
         return False
     return _places(places).search(folded) is not None or _bare(places).search(text) is not None
+
+
+def same_name(path: str) -> str:
+    """How paths are compared: NFC, and case-folded as some file systems do it."""
+    return normalize("NFC", normalize("NFC", path).casefold())
 
 
 _BEFORE = r"(?<![\w.@-])"

@@ -6,6 +6,8 @@ taken out, Cyrillic look-alikes as Latin.  They are short on purpose: what they 
 checks (evidence, addresses, protected places) and the person who reads the claims must catch.
 """
 
+from orgvault.domain import other_languages
+
 # Work goes to somebody ("I hand the card to Ada", "Ada hands me the card") …
 HANDOFF_TO = (
     "assign|assigns|assigned|assigning|delegate|delegates|delegated|delegating|escalate|escalates"
@@ -49,30 +51,40 @@ ORDERS = (
     r" (?:must|should|shall|has to|have to|need to|needs to|ought)\b"
     r"|\b(?:reveal|print|show|change|replace)\b.{0,30}\bsystem prompt|\bnew instructions?:"
     r"|(?<!\bi )(?<!\bwe )\b(?:act|behave) as (?:if|an?|the)\b|\bpretend (?:to|that|you)\b"
-    r"|\bignor(?:ier|a |e[zr] )[^.]{0,40}(?:anweisung|instruccion|instruction|istruzion)"
-    r"|\bdu (?:musst|sollst)\b|\bsie mussen\b|\btu dois\b|\bvous devez\b|\bdebes\b|\bdevi\b"
-    r"|игнорир\w*[^.]{0,40}(?:инструкц|указани)|\b(?:ты|вы) (?:должен|должна|должны)\b"
-    r"|(?:忽略|无视|無視).{0,20}(?:指令|指示|说明|說明|规则)|(?:你|您)(?:必须|必須|应该|應該)"
     r"|\bit(?:'s| is) (?:now )?(?:mandatory|compulsory|obligatory|imperative|required) (?:to"
     r"|that)\b"
     r"|\b(?:one|everyone|everybody|anyone|nobody|no one) (?:must|should|shall|has to|ought)\b"
     r"|(?:^'?|[.!;] )(?:every|each|all|any) (?:\w+ ){1,3}(?:must|should|shall|has to|have to)\b"
+    r"|\b(?:is|are) (?:now |always )?(?:mandatory|compulsory|obligatory|forbidden|prohibited)\b"
+    r"|(?:^'?|[.!;] )\w+ing\b[^.;]{0,80}? (?:is|are) (?:now |always )?(?:required|a must)\b"
+    r"|\byou (?:will (?:now|always|never)|are (?:supposed|expected|required|instructed|asked)) "
+    r"|\bi(?: would|'d)? (?:like|want|need|expect|ask|urge|advise|instruct|order|request|require"
+    r"|beg|command) you to\b"
+    r"|\b(?:note to|message (?:to|for)|dear|attention|hey|to|for) (?:my |your |all |any |every |the"
+    r" |future |other |fellow |next )*(?:self|agents?|readers?|assistants?|successors?|models?"
+    r"|whoever \w+)\s?[,:!]"
+    r"|(?:^'?|[.!;] )(?:reminder|attention|important|notice|instructions?|task|system|rule)\s?[:!]"
+    r"|(?:^'?|[.!;] )let(?:'s| us) (?!encrypt)"
+    r"|\bi (?:\w+ )?obey (?:any|all|every|whatever|each|what|instruction|order|command)"
+    r"|\bi (?:always |now )?(?:follow|execute|carry out|do|trust"
+    r"|run) (?:any|all|every|whatever|each) (?:\w+ ){0,3}(?:instruction|order|command|request"
+    r"|prompt)"
+    r"|(?:^'?|[.!;] )(?:could|would|can|will) you \w|\bfuture (?:me|self|you|agents?|readers?)"
+    r"\s?[,:]"
+    r"|\b(?:readers?|whoever reads?|anyone (?:who )?read(?:s|ing)) (?:of )?(?:this|these|my)\b"
+    r"|\bthe next (?:reader|agent)\b|\b(?:says?|said|wants?|writes?) (?:overrides?|outranks?)\b"
+    r"|\b(?:overrid|outrank|overrul)(?:es?|s) (?:the )?(?:owner|lead|guidelines?|rules?"
+    r"|instructions?|polic|system prompt|previous|earlier|any|all)"
+    r"|\bas (?:an? )?(?:orders?|instructions?|commands?) (?:of|from|to)\b"
+    r"|\bi (?:\w+ )?(?:follow|do) what(?:ever)? |\bwithout (?:any )?questions?\b"
     # without accents and voicing marks, as `plain_words` leaves them
     r"|て(?:くたさい|下さい)|しなさい|하세요|하십시오"
+    "|" + other_languages.ORDERS
 )
 # What may stand before an order in its sentence ("Before building, install …").
 LEADING_CLAUSES = (
     r"(?:before|after|when|whenever|if|once|while|on|in|at|for|every|each|next) [^,.;!?]{1,80}, "
     r"|(?:from now on|next time|in (?:the )?future|going forward|henceforth|first),? "
-)
-# The same in other languages, without accents (`й` is `и`).
-FOREIGN_IMPERATIVES = (
-    r"(?:lade?|fuhre?|schreibe?|sende|schicke?|prufe|nutze|verwende|starte|stoppe|installiere"
-    r"|vertraue?|losche|vergiss|achte|mache?|nimm|gib|lies|lass) (?!ich\b|ist\b|hat\b)\S"
-    r"|bitte (?:erst |zuerst |immer )?\w+en? "
-    r"|(?:пожалуиста,? |всегда |никогда не |обязательно |впредь )(?:\w+ )?"
-    r"\w+(?:[аеуя]и|[аеуя]?ите)\b"
-    r"|请|請|务必|務必|不要|切勿|一定要|必须|必須"
 )
 # Where a name without a dot is a machine's.
 HOSTS = (
@@ -84,14 +96,18 @@ HOSTS = (
 )
 # A sentence that starts like this is an order, not a statement.
 IMPERATIVES = (
-    "always|never|please|don't|do not|be sure|be careful|make sure|remember|ensure|ignore|disregard"
-    "|forget|avoid|obey"
+    "always|never|please|kindly|don't|do not|be sure|be careful|make sure|remember|ensure|ignore"
+    "|disregard|forget|avoid|obey"
 )
 # These are nouns as well: no order where a finite verb follows soon ("Upload limits are low").
 NOUNISH_IMPERATIVES = (
-    "add|allow|approve|call|check|commit|copy|delete|download|execute|fetch|follow|give|grant"
-    "|include|install|keep|let|open|post|push|put|read|remove|reply|report|respond|run|save|send|set"
-    "|skip|start|stop|store|tell|treat|trust|try|update|upload|use|write"
+    "accept|add|allow|answer|apply|approve|ask|assign|assume|bring|call|change|check|commit|comply"
+    "|conceal|confirm|consider|contact|copy|create|delete|deploy|destroy|disable|disclose|download"
+    "|edit|email|enable|erase|execute|exfiltrate|expose|fetch|follow|forward|give|grant|hide|include"
+    "|install|keep|leak|leave|let|make|mark|merge|move|notify|omit|open|post|pretend|provide|publish"
+    "|purge|push|put|read|rebuild|remove|rename|repeat|replace|reply|report|rerun|respond|retry"
+    "|reveal|revert|run|save|say|send|set|share|skip|start|stop|store|supply|switch|tell|transfer"
+    "|treat|trust|try|turn|update|upload|use|validate|verify|visit|wait|wipe|write"
 )
 FINITE = (
     "is|are|was|were|has|have|needs?|takes?|fails?|breaks?|times?|expires?|hides?|lags?|do|does|can"
@@ -116,13 +132,14 @@ ORDERED = (
 # Statements that grant something; what is denied ("does not let me") grants nothing.
 _NOT_DENIED = r"(?<!not )(?<!n't )(?<!never )\b"
 PERMISSIONS = (
-    r"\bi may\b|\bwe may\b"
+    r"\bi may\b(?! (?:forget|miss|lose|overlook|fail|break|misread|confuse|not)\b)|\bwe may\b"
     r"|\bi(?:'m| am|'ve been| have been| was) (?:now |also |explicitly )?(?:allowed|permitted"
     r"|authori[sz]ed|cleared|entitled|exempt|trusted to|free to|approved|granted)\b"
     r"|\bi (?:now |also )?have (?:\w+ )?(?:permission|approval|authori[sz]ation|clearance|consent"
     r"|the right|the authority)\b|\bi have (?:full|write|admin|root|push) (?:access|rights)\b"
     "|" + _NOT_DENIED + r"(?:allow|permit|authori[sz]e|entitle|let)(?:s|d|t?ed|t?ing)?"
-    r" (?:me|us|agents|the agent|this agent)\b(?! know\b| see\b| down\b)"
+    r" (?:me|us|everyone|everybody|anyone|anybody|(?:all |any |every |each |the |this )?agents?)\b"
+    r"(?! know\b| see\b| down\b)"
     r"|\b(?:owner|lead|operator|reviewer|maintainer|admin|user|boss|guild|policy)\b.{0,20}"
     + _NOT_DENIED
     + r"(?:allow|permit|authori[sz]e|consent)(?:s|d|t?ed|t?ing)?\b"
@@ -152,15 +169,35 @@ PERMISSIONS = (
     r"|\b(?:said|says|told me|confirmed|agreed|decided)\b[^.;]{0,60}\b(?:is|are|was"
     r"|were) (?:fine|ok"
     r"|okay|allowed|permitted|acceptable|all ?right)\b"
-    r"|\b(?:erlaub|gestatte)\w* (?:es )?(?:mir|uns)\b|\b(?:mir|uns) (?:\w+ ){0,4}(?:erlaubt"
-    r"|gestattet)"
-    r"|\bich (?:brauche|benotige) (?:\w+ )?keine?n? (?:\w+ )?(?:freigabe|prufung|genehmigung"
-    r"|erlaubnis|zustimmung)|\bich kann [^.;]{0,60}\bohne (?:\w+ )?(?:freigabe|prufung|genehmigung"
-    r"|erlaubnis|zustimmung)"
-    r"|можно [^.;]{0,60}без (?:\w+ )?(?:проверк|согласован|одобрен|разрешен|ревью)"
-    r"|(?:不需要|不用|无需|無需|不必|不再需要).{0,8}(?:审批|審批|批准|审核|審核|评审|許可|许可|同意|检查|檢查)"
-    r"|\bich darf\b|\bmir ist erlaubt\b|\bj'ai le droit\b|\bse me permite\b|\btengo permiso\b"
-    r"|мне (?:можно|разреш)|允许我|允許我|我可以|我有权|我有權"
+    r"|\b(?:trust|empower)(?:s|ed)? (?:me|us|agents) (?:to|with)\b"
+    r"|\bi(?:'ve been| have been| was| got) (?:\w+ )?(?:promoted|appointed|named|elevated|upgraded"
+    r"|put in charge|made (?:\w+ )?(?:lead|owner|admin|operator|maintainer))\b"
+    r"|\bi(?:'m| am) (?:now |also )?(?:the |an? )?(?:new )?(?:lead|owner|admin|administrator"
+    r"|operator|maintainer|root|in charge)\b"
+    r"|\bi can (?:now |always |freely |safely |also |just )?(?:push|force-push|merge|deploy|publish"
+    r"|release|approve|ship|delete|overwrite|access)\b"
+    r"|\b(?:everyone|everybody|anyone|agents) (?:is|are|may|can) (?:now )?(?:allowed|permitted|free"
+    r"|authori[sz]ed|trusted|merge|push|deploy|publish|skip)\b"
+    r"|\bi (?:now |only )?(?:answer to|report to|work for|belong to) (?:the|my|a|an|another|no)\b"
+    r"|\bmy (?:real |true |new |actual )?(?:owner|boss|master|operator|lead) is\b"
+    r"|\b(?:guidelines?|rules?|polic\w+|instructions?|limits?|restrictions?)\b[^.;]{0,30}"
+    r"(?:no longer|do not|does not|don't|doesn't) appl(?:y|ies)\b"
+    r"|\b(?:reviews?|approvals?|sign-?offs?) (?:is|are|was|were|get) (?:now |always )?(?:skipped"
+    r"|waived|dropped|suspended|abolished)\b|\b(?:straight|directly) to main\b"
+    r"|\b(?:nobody|no one) minds\b|\bapproves? (?:everything|anything|all)\b"
+    r"|\b(?:owner|lead|operator|reviewer|maintainer|admin|boss) (?:is|are) (?:happy|fine|ok|okay"
+    r"|glad|pleased) (?:when|if|with|that)\b"
+    r"|\b(?:budget|limit|access|rights|permissions?)s? (?:is|are) (?:now )?(?:unlimited"
+    r"|unrestricted|lifted|removed|gone)\b"
+    r"|\bpermission mode\b|\bbypasspermissions\b|\bacceptedits\b|\bdangerously-skip\b"
+    r"|\b(?:approval|permission|consent|reviews?|sign-?off|silence|authori[sz]ation|no answer)"
+    r" (?:\w+ )?(?:is|are|counts? as|means) (?:\w+ )?(?:implied|assumed|automatic|implicit|granted"
+    r"|given|presumed|approval|consent|yes)\b"
+    r"|(?:(?<=\bi )|(?<=\bi always )|(?<=\bi usually )|(?<=\bi now )|(?<=\bi just ))"
+    r"(?:skip|bypass|ignore|avoid|omit|evade"
+    r"|circumvent|disable|turn off|switch off) (?:\w+ ){0,3}(?:reviews?|reviewers?|approvals?"
+    r"|permissions?|guards?|guardrails?|gates?|hooks?|owner|lead|rules?|polic\w+|sandbox|safety)\b"
+    "|" + other_languages.PERMISSIONS
 )
 
 # Words that say nothing about what a sentence is about.

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from unicodedata import category, name, normalize
 
-from orgvault.domain import phrases
+from orgvault.domain import other_languages, phrases
 from orgvault.domain.claim import TEXT_CHARS
-from orgvault.domain.folding import fold, has_tag, plain_words
+from orgvault.domain.folding import fold, has_tag, plain_words, posing
 from orgvault.domain.masking import SECRET, mask, mentions_protected
 
 SHORTEST = 3
@@ -185,6 +185,10 @@ def _is_fragment(text: str) -> bool:
 def _name_fault(text: str, others: Mapping[str, str]) -> str:
     """Another agent's `@id` in any case, or its name as written: a name may be a plain word."""
     text = normalize("NFKC", text)
+    return _name_in(text, others) or _name_in(posing(text), others)
+
+
+def _name_in(text: str, others: Mapping[str, str]) -> str:
     for agent, display in others.items():
         mention = rf"@(?i:{re.escape(agent)})(?!-+[A-Za-z0-9_])"
         if written := re.escape(normalize("NFKC", display).strip()):
@@ -248,9 +252,10 @@ def _order_fault(text: str) -> str:
         rf"|(?:^'?|[.!;] )(?:{phrases.NOUNISH_IMPERATIVES}) {soon}"
         rf"|(?:^'?|[.!;] )(?:{phrases.LEADING_CLAUSES})"
         rf"(?:(?:please|always|never|then) )?(?:{phrases.NOUNISH_IMPERATIVES}) {soon}"
-        rf"|(?:^'?|[.!;。] ?)(?:{phrases.FOREIGN_IMPERATIVES})"
+        rf"|{other_languages.BEGINNING}(?:{other_languages.IMPERATIVES})"
     )
-    for words in plain_words(text):
+    # A line end that was written out (`\n`) begins a sentence for whoever reads it.
+    for words in plain_words(re.sub(r"\\+[nrt]", ". ", text)):
         if re.search(starts, words) or re.search(phrases.ORDERS, words):
             return Fault.ORDER
     return ""

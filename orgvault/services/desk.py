@@ -1,5 +1,6 @@
 """What every use case has in front of it: the vault, the roster, who is acting, clock, chance."""
 
+import os
 from collections.abc import Callable
 from typing import Protocol
 
@@ -67,6 +68,41 @@ class Desk:
 
         return mask(mask_values(text, self.secrets)[0])[0]
 
+    def protects(self, path: str) -> bool:
+        """Whether a path that somebody hands over names a protected place, or leads to one."""
+        from orgvault.domain.masking import mentions_protected
+
+        protected = self.roster.protected
+        return (
+            mentions_protected(path, protected)
+            or self.leads_into_protected(path)
+            # A link to a place of that name elsewhere; of the vault's own path that says nothing.
+            or (not self._within(path) and mentions_protected(_real(path), protected))
+        )
+
+    def leads_into_protected(self, path: str) -> bool:
+        """Whether a path ends in a protected place of this vault once links are followed.
+
+        They are followed on both sides: a protected folder may itself be a link.
+        """
+        from orgvault.domain.masking import PROTECTED, mentions_protected, same_name
+
+        protected = self.roster.protected
+        if (inside := self._within(path)) and mentions_protected(inside, protected):
+            return True
+        root, real = _real(self.vault.root), same_name(_real(path))
+        places = (_real(f"{root}/{one.strip('/')}") for one in (*PROTECTED, *protected))
+        return any(
+            f"{real}{os.sep}".startswith(same_name(place) + os.sep)
+            for place in places
+            if place != root
+        )
+
+    def _within(self, path: str) -> str:
+        """The path below the vault's root, links followed; empty when it leads elsewhere."""
+        real, root = _real(path), _real(self.vault.root)
+        return real[len(root) + 1 :] if real.startswith(root + os.sep) else ""
+
     def new_id(self, prefix: str) -> str:
         """A fresh random id of 8 characters."""
         return random_id(prefix, self.random(5))
@@ -102,6 +138,13 @@ class Desk:
         )
 
 
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # a NUL in it, for example: no such name can be opened
+        return path
+
+
 class Recorded(Protocol):
     """A record that is a row of an agent's log."""
 
@@ -124,4 +167,9 @@ def sound(record: object) -> None:
     faults = unsound(record)
     if faults:
         name = str(faults[0].path[0]) if faults[0].path else "row"
-        raise BadValue(name, str(getattr(record, name, record))[:80], faults[0].what)
+        from orgvault.domain.forms import in_words
+
+        value = getattr(record, name, record)
+        if isinstance(value, tuple) and len(faults[0].path) > 1:
+            value = value[int(faults[0].path[1])]
+        raise BadValue(name, str(value)[:80], in_words(faults[0].what))

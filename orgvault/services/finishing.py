@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orgvault.domain import episode as episodes
 from orgvault.domain import wake as wakes
 from orgvault.domain.episode import Episode, TranscriptFile
 from orgvault.domain.ids import derived_id, is_run_id, is_wake_id
+from orgvault.domain.record import unsound
 from orgvault.domain.roster import Agent
 from orgvault.domain.transcript import Session
 from orgvault.domain.wake import Reason, Status, Trigger, Wake, WakeEvent
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from orgvault.domain.reflection import Reflection
 
 _PROPOSALS = f"{ORG}/proposals"
+_FROM_TRANSCRIPT = frozenset(
+    {"turns", "tokens_in", "tokens_out", "model", "client", "session", "started_at"}
+)
 SAME_WHEN_RETRIED = ("exit_code", "outcome", "cost_usd", "turns", "duration_s", "model", "card")
 
 
@@ -115,8 +119,12 @@ def record_run(
     statuses = logs.find(Status, "status", agent.id, "run", [told.run])
     posted = next((s for s in reversed(statuses) if not s.fallback), None)
     remarks = late
+    if told.log is not None and desk.protects(told.log):
+        remarks.append(f"{told.log} stands in a protected place and is not recorded as the log")
+        told = replace(told, log=None)
     session, transcript = reflecting.read(told.transcript, remarks)
     made = episode_of(desk, agent, told, known, posted, session, transcript, now)
+    made = without_misfits(made, told, remarks)
     rows = [*closings, *([] if statuses else [row("status", fallback(agent, told, made, now))])]
     fault = unfit(made)
     if fault:
@@ -347,6 +355,22 @@ def differences(recorded: Episode, told: FinishedRun) -> list[str]:
         for name, value in given.items()
         if value is not None and value != kept[name]
     ]
+
+
+def without_misfits(made: Episode, told: FinishedRun, remarks: list[str]) -> Episode:
+    """The episode without what its transcript says and no row can hold.
+
+    A client's file is not the caller's word: a run must not be lost over it.
+    """
+    misfits = {str(fault.path[0]) for fault in unsound(made) if fault.path}
+    for name in sorted(misfits.intersection(_FROM_TRANSCRIPT)):
+        if getattr(told, name, None) is None:
+            remarks.append(
+                f"what the transcript says of {name} cannot be recorded, and is left out"
+            )
+            nothing: dict[str, Any] = {name: None}
+            made = replace(made, **nothing)
+    return made
 
 
 def unfit(made: Episode) -> str:

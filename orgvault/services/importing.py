@@ -23,7 +23,7 @@ from orgvault.domain.ids import derived_id, is_run_id
 from orgvault.domain.wake import Outcome, Reason
 from orgvault.errors import BadFile
 from orgvault.services.desk import Desk, row
-from orgvault.services.finishing import unfit
+from orgvault.services.finishing import FinishedRun, unfit, without_misfits
 from orgvault.values import dataclass
 
 BATCH_ROWS = 500
@@ -125,16 +125,25 @@ class Importing:
 
     def _glances(self, paths: Sequence[str]) -> list[Glance]:
         """What both ends of each file tell; sub-agents' files that nobody named last."""
-        found = stored.find(paths)
+        found = stored.find([path for path in paths if not self._refuses(path)])
         glances = []
         for at, (path, asked) in enumerate(found.items()):
             self._progress("looking", at, len(found))
+            if self._refuses(os.path.relpath(path)):
+                continue
             glance = stored.glance(path, self._client)
             if asked and glance.fault:
                 self._skip(path, glance.fault)
             elif not glance.fault and (asked or glance.sub_agent):
                 glances.append(replace(glance, asked=asked))
         return glances
+
+    def _refuses(self, path: str) -> bool:
+        """Whether a path is protected, which then is said; nothing in there is looked at."""
+        protected = self._desk.protects(path)
+        if protected:
+            self._skip(path, _PROTECTED)
+        return protected
 
     def _sessions(self, glances: Sequence[Glance]) -> list[_Session]:
         """The sessions that these files hold, each run once."""
@@ -184,6 +193,8 @@ class Importing:
         helpers = self._read(session.stored.sub_agents)
         if files and session.known_as is None:
             made = self._episode(session, files, helpers)
+            if isinstance(made, Episode):
+                made = without_misfits(made, FinishedRun(run=session.run), self._remarks)
             if isinstance(made, Fault):
                 self._skip(files[-1][0].path, made)
             elif why := unfit(made):
@@ -286,6 +297,7 @@ class Importing:
 
 
 _SAYS_NOTHING_NEW = Fault("repeats", "only repeats what other sessions hold")
+_PROTECTED = Fault("protected", "stands in a protected place and was not read")
 _SILENT = Fault("silent", "holds nothing that the agent said")
 
 

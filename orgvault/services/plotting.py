@@ -1,5 +1,8 @@
 """The statistics as a picture, in a file that the person names."""
 
+import os
+import re
+import stat
 from datetime import date, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -7,7 +10,6 @@ from pathlib import Path
 from orgvault.adapters.plot import Chart, Mark, Week, draw
 from orgvault.adapters.statistics import Tables
 from orgvault.domain.instants import days_before
-from orgvault.domain.masking import mentions_protected
 from orgvault.domain.problem import Problem
 from orgvault.errors import NotAllowed, OrgvaultError
 from orgvault.services.desk import Desk
@@ -20,6 +22,8 @@ SUFFIX = ".svg"
 WEEKS = 260  # five years; what is older is counted, not drawn
 _MONDAY = date(1969, 12, 29)
 _LOOKED_AT = 1024
+# What may stand before the picture itself: a byte order mark, declarations, remarks.
+_SVG = rb"(?s)(?:\xef\xbb\xbf)?\s*(?:(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)\s*)*<svg[\s>]"
 _BY_WEEK = """
 SELECT (epoch(finished_at)::BIGINT + 3 * 86400) // (7 * 86400) AS week,
   count(*) FILTER (outcome = 'done'),
@@ -42,7 +46,7 @@ class NoPlot(OrgvaultError):
     """A picture cannot be written where it is wanted."""
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__(f"{path} cannot be written, {why}")
+        super().__init__(f"{' '.join(path.split())} cannot be written, {why}")
 
 
 @dataclass(frozen=True)
@@ -121,15 +125,18 @@ def place(desk: Desk, given: str) -> Path:
     Anywhere outside the vault, and in it where nothing is protected; for an agent in its home.
     A picture replaces a picture, and no other file.
     """
-    path = Path(given).resolve()
+    path = Path(os.path.realpath(given))  # Path.resolve fails on a link to itself
     if {Path(given).suffix.casefold(), path.suffix.casefold()} != {SUFFIX}:
         raise NoPlot(given, Unfit.NAME)
     _guard(desk, path, given)
     if not path.parent.is_dir():
         raise NoPlot(given, Unfit.FOLDER)
     try:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a pipe would be waited for
+            raise NoPlot(given, Unfit.OTHER)
         with path.open("rb") as file:
-            if b"<svg" not in file.read(_LOOKED_AT):
+            if re.match(_SVG, file.read(_LOOKED_AT)) is None:
                 raise NoPlot(given, Unfit.OTHER)
     except FileNotFoundError:
         pass
@@ -141,12 +148,12 @@ def place(desk: Desk, given: str) -> Path:
 def _guard(desk: Desk, path: Path, given: str) -> None:
     if ".git" in {part.casefold() for part in path.parts}:
         raise NotAllowed(desk.actor.name, f"write {given}, which is git's", "nobody")
+    if desk.leads_into_protected(given):
+        raise NotAllowed(desk.actor.name, f"write {given}, which is protected", "nobody")
     root = Path(desk.vault.root).resolve()
     if not path.is_relative_to(root):
         return
     name = path.relative_to(root).as_posix()
-    if mentions_protected(name, desk.roster.protected):
-        raise NotAllowed(desk.actor.name, f"write {given}, which is protected", "nobody")
     if not desk.actor.is_person and not name.startswith(_home(desk)):
         raise NotAllowed(desk.actor.name, f"write {given}, which is not in its home", "a person")
 

@@ -37,7 +37,10 @@ _SAID = {
 def said(reason: str) -> str:
     """Why a run was not reflected on, as a person reads it."""
     word, _, more = reason.partition(": ")
-    return _SAID.get(word, f"{word.replace('_', ' ')}{': ' if more else ''}{more}")
+    if word.isidentifier():
+        return _SAID.get(word, f"{word.replace('_', ' ')}{': ' if more else ''}{more}")
+    first, _, last = reason.rpartition("; ")
+    return f"{first}; {_SAID[last]}" if last in _SAID else reason
 
 
 class Reflecting:
@@ -51,9 +54,7 @@ class Reflecting:
         """The session of a transcript; an empty one, with a remark, when it cannot be read."""
         if path is None:
             return EMPTY, None
-        from orgvault.domain.masking import mentions_protected
-
-        if mentions_protected(path, self._desk.roster.protected):
+        if self._desk.protects(path):
             remarks.append(f"{path} stands in a protected place and was not read")
             return EMPTY, None
         try:
@@ -101,7 +102,11 @@ class Reflecting:
 
     def reflect(self, run: "Run", rows: Sequence[Row], remarks: list[str]) -> "Learned":
         """Reflect on a run and record it, with the rows of the run; see `Learning.reflect`."""
-        return self._learning().reflect(run, rows, remarks)
+        learned = self._learning().reflect(run, rows, remarks)
+        made = learned.reflection
+        if made is not None and made.result == "skipped":
+            remarks.append(f"not reflected on: {said(made.reason)}")
+        return learned
 
     def standing(self, agent: Agent, run: str) -> "Reflection | None":
         """The reflection that a run already has: applied, or stored for later."""

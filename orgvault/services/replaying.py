@@ -27,13 +27,14 @@ from orgvault.domain.roster import Agent
 from orgvault.errors import NotAllowed, OrgvaultError, UnknownRun
 from orgvault.services.asking import CUT, REPAIRED, judged, prompt_sha256, question_of
 from orgvault.services.desk import Desk
-from orgvault.services.reflecting import Reflecting
+from orgvault.services.reflecting import Reflecting, said
 from orgvault.store.claims import Tree
 from orgvault.values import dataclass
 
 READ = "read"
 UNREADABLE = "unreadable"
 NOT_JUDGED = "not judged"
+NO_ANSWER = "no answer"
 # Verdicts that nobody can check without the run's own text.
 _NEED_THE_RUN = frozenset({NO_QUOTE, TOLD_TO_REMEMBER, ONLY_READ, PREFERENCE_READ})
 
@@ -113,14 +114,15 @@ def describe(done: Replay) -> str:
             lines.append(f"  the answer: stored as {one.stored}, today {one.today}")
         lines += [_line(each) for each in one.operations]
         lines += [f"  note: {each}" for each in one.remarks]
-    count = len(done.reflections)
+    count = sum(one.stored != NO_ANSWER for one in done.reflections)
     many = "" if count == 1 else "s"
     lines.append(f"{count} stored answer{many}, {done.differ} would be judged otherwise")
     return "\n".join(lines)
 
 
 def _line(one: Compared) -> str:
-    what = f"{one.op}{f' {one.claim_id}' if one.claim_id else ''} {one.text}".rstrip()
+    what = f"{one.op}{f' {one.claim_id}' if one.claim_id else ''} {one.text}"
+    what = " ".join(what.split())  # a model's words make one line
     if not one.differs:
         return f"  same: {one.stored}: {what}"
     return f"  differs: was {one.stored or 'not read'}, today {one.today or 'not read'}: {what}"
@@ -149,7 +151,7 @@ class _Replaying:
         """One stored answer; a fault in what it is judged by is a remark."""
         if one.answer is None:
             return _compared(
-                one, NOT_JUDGED, (), [f"no answer is stored: {one.reason or 'none came'}"]
+                one, NOT_JUDGED, (), [f"no answer is stored: {said(one.reason) or 'none came'}"]
             )
         if one.reason == CUT:
             return _compared(
@@ -173,14 +175,14 @@ class _Replaying:
         remarks: list[str],
     ) -> Replayed:  # fmt: skip
         tree = self._memory_before(one, remarks)
-        said: list[str] = []
+        unread: list[str] = []
         session, file = self.reflecting.read(
-            episode.transcript.path if episode.transcript else None, said
+            episode.transcript.path if episode.transcript else None, unread
         )
         run = Run(self.agent, episode, session, one.trigger)
         question, seen = question_of(self.desk, run, tree)
         if file is None:
-            remarks += said or ["its episode names no transcript"]
+            remarks += unread or ["its episode names no transcript"]
             remarks.append("without the transcript no quote was checked: they count as found")
             question = replace(question, excerpt=_quotes(operations))
         elif episode.transcript and file.sha256 != episode.transcript.sha256:
@@ -227,7 +229,7 @@ def _compared(
     one: Reflection, today: str, verdicts: Sequence[Verdict], remarks: Sequence[str],
     *, unchecked: bool = False,
 ) -> Replayed:  # fmt: skip
-    stored = UNREADABLE if one.result is Result.UNREADABLE else READ if one.answer else "no answer"
+    stored = UNREADABLE if one.result is Result.UNREADABLE else READ if one.answer else NO_ANSWER
     pairs: list[Compared] = []
     if today != NOT_JUDGED:
         pairs = [

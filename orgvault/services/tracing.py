@@ -64,26 +64,30 @@ def why(desk: Desk, given: str) -> Trace:
 
 
 def describe(trace: Trace) -> str:
-    """A trace as a person reads it."""
+    """A trace as a person reads it; whatever somebody wrote stands on one line."""
     claim = trace.claim
     state = "active" if claim.active else f"closed {claim.closed_at} by {claim.closed_by}"
     lines = [
         f"{claim.id} ({claim.kind}, seen {claim.times_seen}×, {state})",
-        f"  {claim.text}",
+        f"  {_flat(claim.text)}",
         f"  written by {claim.author}, first seen {claim.first_seen}, last {claim.last_seen}",
         f"  evidence: {', '.join(claim.evidence)}",
     ]
     if claim.reason:
-        lines.append(f"  closed: {claim.reason}")
+        lines.append(f"  closed: {_flat(claim.reason)}")
     if claim.proposal:
         lines.append(f"  became the card {claim.proposal}")
-    lines += [f"replaced {one.id}: {one.text}" for one in trace.lineage]
+    lines += [f"replaced {one.id}: {_flat(one.text)}" for one in trace.lineage]
     for one in trace.sightings:
         lines.append(f"{one.at} {one.run}: {one.effect} by {one.op} ({one.model})")
-        lines.append(f"  saw: {one.quote}")
-        lines += [f"  {one.summary}"] if one.summary else []
+        lines.append(f"  saw: {_flat(one.quote)}")
+        lines += [f"  {_flat(one.summary)}"] if one.summary else []
     lines += [f"{one.commit} {one.at} {one.author}: {one.subject}" for one in trace.commits]
     return "\n".join(lines)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _meant(desk: Desk, given: str) -> tuple[Agent, str]:

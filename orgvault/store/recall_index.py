@@ -30,6 +30,7 @@ _FOLDER = "recall"
 # What the tables look like, and what is in them: another form is worthless.
 _FORM = f"1 {FORMULA} {sys.byteorder}"
 _CHUNK = 1 << 14
+_LINKED = "it is reached by a link, which may lead anywhere, and is not read"
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,12 @@ def search(vault: Vault, agent: str, query: str, count: int, clean: Callable[[st
     with suppress(*UNREADABLE), closing(Tables.saved(path)) as saved:
         if saved.mark == mark:
             return _search(saved, query, count, problems)
-    with closing(_newer(path, agent, contents, clean, mark)) as newer:
-        with suppress(OSError):  # where nothing can be kept, the next command makes it anew
-            files.replace(path, newer.image(), vault.place.scratch)
-        return _search(newer, query, count, problems)
+    # What grows from a damaged index may be as damaged: then it is made of the files alone.
+    with suppress(*UNREADABLE), closing(_grown(path, agent, contents, clean, mark)) as grown:
+        return _kept(vault, path, grown, _search(grown, query, count, problems))
+    with closing(Tables.empty(_FORM)) as made:
+        _renew(made, agent, contents, clean, mark)
+        return _kept(vault, path, made, _search(made, query, count, problems))
 
 
 def index_path(vault: Vault, agent: str) -> str:
@@ -71,6 +74,9 @@ def read_memory(vault: Vault, agent: str, problems: list[Problem]) -> dict[str, 
     names = [name for name in vault.names(claims) if name.endswith(".yaml")]
     found: dict[str, bytes] = {}
     for folder, inside in ((claims, names), (f"{ORG}/memory", [f"{agent}.md"])):
+        if os.path.realpath(vault.path(folder)) != vault.path(folder):
+            problems.append(Problem(folder, 0, _LINKED))
+            continue
         with _beginning(vault.path(folder)) as (begin, opened):
             for name in inside:
                 try:
@@ -79,6 +85,7 @@ def read_memory(vault: Vault, agent: str, problems: list[Problem]) -> dict[str, 
                     continue
                 except OSError as failure:
                     what = f"the file cannot be read ({failure.strerror or failure})"
+                    what = _LINKED if failure.errno == errno.ELOOP else what
                     problems.append(Problem(f"{folder}/{name}", 0, what))
     return found
 
@@ -109,9 +116,10 @@ def _beginning(folder: str) -> Iterator[tuple[str, int | None]]:
 def _read(name: str, folder: int | None) -> bytes:
     """A file's content, in a third of the time of `open`.
 
-    OSError for anything but a file, without waiting on it.
+    OSError for anything but a file, without waiting on it; a link is none, wherever it leads.
     """
     flags = os.O_RDONLY | O_CLOEXEC | files.O_NONBLOCK | getattr(os, "O_BINARY", 0)
+    flags |= getattr(os, "O_NOFOLLOW", 0)
     descriptor = os.open(name, flags, dir_fd=folder)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -142,22 +150,25 @@ def _search(tables: Tables, query: str, count: int, problems: list[Problem]) -> 
 # ── making a newer one ──────────────────────────────────────────────────────────────────────
 
 
-def _newer(
+def _kept(vault: Vault, path: str, newer: Tables, found: Found) -> Found:
+    """What was found in an index, which then is kept for the next command."""
+    with suppress(OSError):  # where nothing can be kept, the next command makes it anew
+        files.replace(path, newer.image(), vault.place.scratch)
+    return found
+
+
+def _grown(
     path: str, agent: str, contents: dict[str, bytes], clean: Callable[[str], str], mark: str
 ) -> Tables:
-    """An index in memory of what the files hold now, made from the saved one if that can be."""
-    with suppress(*UNREADABLE), ExitStack() as failing:
-        saved = failing.enter_context(closing(Tables.saved(path)))
-        if saved.form == _FORM:
-            grown = saved.copy()
-            failing.callback(grown.close)
-            _renew(grown, agent, contents, clean, mark)
-            failing.pop_all()
-            saved.close()
-            return grown
-    made = Tables.empty(_FORM)
-    _renew(made, agent, contents, clean, mark)
-    return made
+    """The saved index, in memory and brought up to date; any of `UNREADABLE` when it is no use."""
+    with closing(Tables.saved(path)) as saved, ExitStack() as failing:
+        if saved.form != _FORM:
+            raise LookupError(path)
+        grown = saved.copy()
+        failing.callback(grown.close)
+        _renew(grown, agent, contents, clean, mark)
+        failing.pop_all()
+        return grown
 
 
 def _renew(

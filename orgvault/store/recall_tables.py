@@ -8,9 +8,11 @@ import sqlite3
 from array import array
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from zlib import crc32
 
 from orgvault.domain.passage import Passage
 from orgvault.domain.ranking import Measured, Ranked, terms
+from orgvault.store.files import read_regular
 from orgvault.values import dataclass
 
 _SCHEMA = """
@@ -38,6 +40,8 @@ _IN_ORDER = """
 SELECT key, source, context, words, grams FROM passages ORDER BY source, context, place, id
 """
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_-.")
+# Where SQLite keeps a number that it leaves to its user (https://www.sqlite.org/fileformat.html).
+_SUM = slice(60, 64)
 # What a file that is no index of ours, or half of one, makes the reading raise.
 UNREADABLE = (sqlite3.Error, OSError, ValueError, TypeError, LookupError, OverflowError)
 
@@ -88,13 +92,13 @@ class Tables:
     def saved(cls, path: str) -> "Tables":
         """A saved index, to be read: nobody ever writes to it, so nothing is locked."""
         quoted = "".join(chr(one) if one in _PLAIN else f"%{one:02x}" for one in os.fsencode(path))
+        content = read_regular(path)  # a byte that was lost would change answers, not stop them
+        if content[_SUM] != _checksum(content):
+            raise sqlite3.DatabaseError(path)
         with ExitStack() as failing:
             database = sqlite3.connect(f"file:{quoted}?mode=ro&immutable=1", uri=True)
             failing.callback(database.close)
-            (pages,) = database.execute("PRAGMA page_count").fetchone()
-            (page_bytes,) = database.execute("PRAGMA page_size").fetchone()
-            if pages * page_bytes != os.stat(path).st_size:  # SQLite reads nothing past the end
-                raise sqlite3.DatabaseError(path)
+            database.execute("PRAGMA schema_version").fetchone()  # opens it
             failing.pop_all()
         return cls(database)
 
@@ -113,8 +117,9 @@ class Tables:
         return Tables(made)
 
     def image(self) -> bytes:
-        """The index as a file's content."""
-        return self._database.serialize()
+        """The index as a file's content, with its checksum."""
+        content = self._database.serialize()
+        return content[: _SUM.start] + _checksum(content) + content[_SUM.stop :]
 
     def close(self) -> None:
         """Let go of the file, or of the memory."""
@@ -220,6 +225,12 @@ class Tables:
 
     def _say(self, name: str, value: str) -> None:
         self._database.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
+
+
+def _checksum(content: bytes) -> bytes:
+    """Of all but the place where it stands itself."""
+    before = crc32(content[: _SUM.start])
+    return crc32(memoryview(content)[_SUM.stop :], before).to_bytes(4, "big")
 
 
 def _numbers(content: bytes) -> "array[int]":

@@ -1,6 +1,8 @@
 """Asking a model over HTTP: what each manner of a provider comes to, within the deadline."""
 
 import logging
+import socket
+import threading
 import time
 import traceback
 from collections.abc import Mapping
@@ -8,6 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from orgvault.adapters.models import find
+from orgvault.adapters.models.faults import NONSENSE
 from orgvault.adapters.models.providers import PROVIDERS
 from orgvault.domain.answer import read_answer
 from orgvault.domain.reflection import Answer, Model
@@ -250,14 +253,57 @@ def test_no_key_query_or_prompt_is_told(
         assert secret not in caplog.text.replace("?token=hidden-query HTTP", "")
 
 
-def test_a_key_that_is_no_header_is_not_told_either() -> None:
+@pytest.mark.parametrize("unfit", ["\nx", "ключ", "\udce9"])
+def test_a_key_that_cannot_be_sent_is_named_by_its_variable_and_not_told(unfit: str) -> None:
     with serving() as provider:
-        environment = {"OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": f"{KEY}\nx"}
-        found = find("openai/m", environment)[0]
+        environment = {"OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": f"{KEY}{unfit}"}
+        found, why = find("openai/m", environment)
+        assert (found, provider.requests) == (None, [])
+    assert why.startswith("OPENAI_API_KEY holds characters that no key has")
+    assert KEY not in why
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nabc\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+    ],
+)
+def test_broken_http_is_told_in_words(answered: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(answered)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        found = find("openai/m", {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": KEY})[0]
         assert found
         with pytest.raises(ModelFailed) as failure:
             found.answer(question(), DEADLINE_S)
-    assert KEY not in "".join(traceback.format_exception(failure.value))
+        thread.join()
+    assert failure.value.why == NONSENSE
+
+
+@pytest.mark.parametrize("asked", ["9" * 20, "Wed, 21 Oct 2099 07:28:00 GMT", "soon", "6"])
+def test_who_asks_for_a_later_time_is_not_asked_again(asked: str) -> None:
+    with serving("429", "good", retry_after=asked) as provider:
+        found = find("openai/m", {"OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": KEY})[0]
+        assert found
+        with pytest.raises(ModelFailed):
+            found.answer(question(), DEADLINE_S)
+        assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize("name", ["openai/" + "m" * 200, "openai/" + "m" * 900_000])
+def test_a_models_name_that_no_row_can_hold_is_not_asked(name: str) -> None:
+    found, why = find(name, {"OPENAI_API_KEY": KEY})
+    assert (found, why) == (None, "the model's name is longer than 200 characters")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from orgvault.adapters.models.providers import (
     ollama_address,
     proxy,
 )
-from orgvault.errors import ModelFailed
 from tests.provider import GOOD, question, serving
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "models.md"
@@ -47,7 +46,7 @@ def test_the_model_that_is_none() -> None:
         ("acme/gpt", "unknown provider acme"),
         ("builtin/other", "unknown provider builtin"),
         ("off", "unknown provider off"),
-        ("", "unknown provider "),
+        ("", "unknown provider without a name"),
         ("x" * 300, f"unknown provider {'x' * 40}"),
         ("openai", "openai is a provider: say which model, openai/<model>"),
         ("openai/", "openai is a provider: say which model, openai/<model>"),
@@ -180,11 +179,13 @@ def test_a_proxy_is_asked_for_the_whole_address() -> None:
 
 
 def test_a_proxy_of_an_unknown_kind() -> None:
-    given = {"OPENAI_API_KEY": "k", "HTTPS_PROXY": "socks5://me:pass@s"}
-    found = choose("openai/m", given)
-    assert found
-    with pytest.raises(ModelFailed, match=r"^openai/m did not answer: the proxy does not let it"):
-        found.answer(question(), 20)
+    for variable, given in (
+        ("HTTPS_PROXY", "socks5://me:pass@s"),
+        ("https_proxy", "not a proxy"),
+        ("all_proxy", "http://127.0.0.1:abc"),
+    ):
+        found, why = find("openai/m", {"OPENAI_API_KEY": "k", variable: given})
+        assert (found, why) == (None, f"{variable} names no http proxy")
 
 
 # ── cheap ───────────────────────────────────────────────────────────────────────────────────────

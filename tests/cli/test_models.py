@@ -205,3 +205,26 @@ def test_a_bound_secret_reaches_no_byte_whatever_the_model_says(remote: Harbor) 
     everything = remote.git("log", "-4", "-p", "--format=%B")
     assert value not in everything
     assert value not in json.dumps(done)
+
+
+def test_a_good_answer_waits_until_the_memory_can_be_read_again(remote: Harbor) -> None:
+    claim = remote.claims("nova")[0]
+    path = remote.root / ".agents/org/memory/nova/claims" / f"{claim['id']}.yaml"
+    sound = path.read_text("utf-8")
+    with serving("thoughtful", text=addition()) as provider:
+
+        def spoil() -> None:
+            while not provider.asked:
+                threading.Event().wait(0.01)
+            path.write_text("[broken", "utf-8")
+
+        person = threading.Thread(target=spoil)
+        person.start()
+        done = remote.finish("nova", "run-1", "--transcript", BUILD, **at(provider))
+        person.join()
+        assert done["reflection"]["result"] == "repository_busy"
+        assert any("the agent's next run makes up for it" in one for one in done["remarks"])
+        path.write_text(sound, "utf-8")
+        remote.finish("nova", "run-2", "--turns", "1", **at(provider))
+        assert len(provider.asked) == 1
+    assert [one["text"] for one in remote.claims("nova")].count(LEARNED) == 1

@@ -3,10 +3,16 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from orgvault.services.finishing import FinishedRun, without_misfits
 from tests.harbor import BUILD, FRICTION, LINKS, REVIEW, Harbor
+from tests.provider import question
+
+EPISODE = question().episode
 
 
 def test_a_finished_run_is_one_commit_with_its_wake_status_episode_and_claim(
@@ -330,3 +336,43 @@ def test_a_wake_that_another_run_closed_is_said(harbor: Harbor) -> None:
 def test_no_wake_at_all_is_refused(harbor: Harbor) -> None:
     told = harbor.run("wake-done", "", "--run", "run-1", "--agent", "nova", code=2)
     assert "orgvault reflect AGENT --run R" in told.err
+
+
+def test_a_time_of_the_first_year_keeps_no_run_from_being_recorded(
+    harbor: Harbor, tmp_path: Path
+) -> None:
+    old = tmp_path / "times.jsonl"
+    old.write_text(Path(BUILD).read_text("utf-8").replace("2026-11-18", "0001-01-01"), "utf-8")
+    words = ["--turns", "5", "--transcript", str(old), "--result", "done: ok"]
+    done = harbor.finish("nova", "run-1", *words)
+    assert done["episode"]["started_at"].startswith("0001-01-01T")
+
+
+def test_what_a_transcript_says_and_no_row_can_hold_is_left_out() -> None:
+    remarks: list[str] = []
+    made = replace(EPISODE, model="m" * 300, started_at="1-01-01T00:00:00Z", tokens_in=-1)
+    kept = without_misfits(made, FinishedRun(run="run-1", tokens_in=-1), remarks)
+    assert (kept.model, kept.started_at, kept.tokens_in) == (None, None, -1)
+    assert len(remarks) == 2
+
+
+def test_a_value_that_cannot_be_recorded_is_told_without_a_pattern(harbor: Harbor) -> None:
+    told = harbor.run("wake-done", "../../x", "--agent", "nova", "--run", "run-1")
+    assert "'../../x'" in told.err
+    assert not {"[", "("} & set(told.err.partition("../../x")[2].partition("is not")[0])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--cost", "1e15"), ("--turns", "9" * 30), ("--duration", "1e300"), ("--exit", "9" * 13)],
+)
+def test_what_would_never_be_counted_is_refused_at_the_door(
+    harbor: Harbor, words: tuple[str, str]
+) -> None:
+    harbor.run("wake-done", harbor.wake("nova"), "--run", "run-1", *words, code=2)
+
+
+@pytest.mark.parametrize("days", ["999999", "9" * 20])
+def test_days_before_the_calendar_are_all_days(harbor: Harbor, days: str) -> None:
+    for words in (("stats",), ("memory", "stats", "nova"), ("memory", "episodes", "nova")):
+        harbor.run(*words, "--days", days)

@@ -1,6 +1,7 @@
 """The index of recall: right whatever happened to the files or to itself, and never in git."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -296,3 +297,47 @@ def test_an_index_brought_up_to_date_says_what_a_new_one_says(
         grown = ask(home, query)
         index(home).unlink()
         assert ask(home, query) == grown
+
+
+def test_an_index_that_is_damaged_in_the_middle_is_made_anew(learned: Home) -> None:
+    before = ids(learned, "build dependencies")
+    content = index(learned).read_bytes()
+    page = 4096
+    for at in range(page, len(content), page):
+        index(learned).write_bytes(content[:at] + os.urandom(page) + content[at + page :])
+        assert ids(learned, "build dependencies") == before
+        assert ids(learned, "build dependencies") == before
+
+
+def test_a_pipe_in_the_place_of_the_index_is_not_waited_for(learned: Home) -> None:
+    before = ids(learned, "build")
+    index(learned).unlink()
+    os.mkfifo(index(learned))
+    assert ids(learned, "build") == before
+    assert index(learned).is_file()
+
+
+@pytest.mark.parametrize("what", ["notebook", "claim", "folder"])
+def test_nothing_is_read_through_a_link(learned: Home, tmp_path: Path, what: str) -> None:
+    (tmp_path / "pay.md").write_text("# Salaries\nKim gets 5000 zorkmids.\n", "utf-8")
+    claims = learned.root / ".agents/org/memory/nova/claims"
+    if what == "folder":
+        shutil.move(claims, tmp_path / "claims")
+        claims.symlink_to(tmp_path / "claims")
+    else:
+        place = learned.root / NOTEBOOK if what == "notebook" else claims / "c-00000001.yaml"
+        place.unlink()
+        place.symlink_to(tmp_path / "pay.md")
+    found = ask(learned, "zorkmids build")
+    assert "zorkmids" not in repr(found)
+    (problem,) = found.problems
+    assert "reached by a link" in problem
+
+
+def test_one_lost_byte_changes_no_answer(learned: Home) -> None:
+    before = ask(learned, "build dependencies")
+    content = index(learned).read_bytes()
+    for at in range(11, len(content), len(content) // 60):
+        index(learned).write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        assert ask(learned, "build dependencies") == before
+        assert index(learned).read_bytes() == content

@@ -35,7 +35,7 @@ def find(
         return cheap(environment, providers)
     provider, _, model = name.partition("/")
     if provider not in providers:
-        return None, f"unknown provider {provider[:40]}"
+        return None, f"unknown provider {provider[:40] or 'without a name'}"
     if not model:
         return None, f"{provider} is a provider: say which model, {provider}/<model>"
     from orgvault.adapters.models.remote import reach

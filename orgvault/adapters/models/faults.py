@@ -9,6 +9,8 @@ OVERSIZED = "it sent more than 1 MiB"
 WEB_PAGE = "it sent a web page"
 NO_JSON = "it sent no JSON"
 OTHER_FORM = "it sent JSON of another form"
+NONSENSE = "what it answered is no HTTP that can be read"
+UNFORESEEN = "asking it failed in a way that nobody foresaw"
 CUT = "the connection was cut"
 
 

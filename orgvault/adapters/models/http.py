@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from orgvault.adapters.models.faults import CUT, OVERSIZED, Fault
+from orgvault.adapters.models.faults import CUT, NONSENSE, OVERSIZED, Fault
 from orgvault.values import dataclass
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ class Client:
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None
     ) -> Reply:
         """The answer to one request, of any status.  Raises Fault when there is none."""
+        from http.client import HTTPException
+
         from urllib3 import Timeout
         from urllib3.exceptions import HTTPError
 
@@ -98,6 +100,8 @@ class Client:
                 response.close()
         except (HTTPError, OSError) as failure:
             raise self._fault(failure, url) from None
+        except (HTTPException, ValueError):
+            raise Fault(NONSENSE) from None  # what we sent was looked at before: see providers
         if len(received) > MAX_BYTES:
             raise Fault(OVERSIZED)
         kind = response.headers.get("Content-Type", "")
@@ -148,7 +152,9 @@ class Client:
                 return Fault(f"{place} has no certificate that can be trusted")
             case known.ProtocolError() | OSError():
                 return Fault(CUT, cut=True)
-        return Fault(f"{place} cannot be asked ({type(failure).__name__})")
+            case known.LocationValueError():
+                return Fault(f"{place} is no address that can be asked")
+        return Fault(NONSENSE)
 
 
 def _manager(proxy: str, opening: Callable[["HTTPConnection"], None]) -> "PoolManager":

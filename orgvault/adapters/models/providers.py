@@ -111,18 +111,34 @@ def address(provider: Provider, environment: Mapping[str, str]) -> tuple[str, st
     if variable == "OLLAMA_HOST":
         given = ollama_address(given) if given else ""
     base = (given or provider.base).rstrip("/")
+    return (base, "") if _is_http(base) else ("", f"{variable} is no http address")
+
+
+def _is_http(address: str) -> bool:
     try:
-        parts = urlsplit(base)
-        sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        parts = urlsplit(address)
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        sound = False
-    return (base, "") if sound else ("", f"{variable} is no http address")
+        return False
+    return sound and address.isprintable() and " " not in address
 
 
 def key(provider: Provider, environment: Mapping[str, str]) -> str:
     """The key: the first variable of the provider that holds one; "" when none does."""
-    values = (environment.get(name, "").strip() for name in provider.keys)
-    return next(filter(None, values), "")
+    return environment.get(_key_variable(provider, environment), "").strip()
+
+
+def key_fault(provider: Provider, environment: Mapping[str, str]) -> str:
+    """Why the key cannot be sent; "" when it can, or there is none."""
+    found = key(provider, environment)
+    if found.isascii() and found.isprintable():
+        return ""
+    variable = _key_variable(provider, environment)
+    return f"{variable} holds characters that no key has (a line break, or letters beyond ASCII)"
+
+
+def _key_variable(provider: Provider, environment: Mapping[str, str]) -> str:
+    return next((name for name in provider.keys if environment.get(name, "").strip()), "")
 
 
 def ollama_address(given: str) -> str:
@@ -173,8 +189,22 @@ def proxy(base: str, environment: Mapping[str, str]) -> str:
         name = entry.strip().lower().lstrip(".")
         if name and (name in {"*", host} or host.endswith(f".{name}")):
             return ""
-    found = _variable(f"{parts.scheme}_proxy", environment) or _variable("all_proxy", environment)
+    found = environment.get(_proxy_variable(base, environment), "").strip()
     return found if "://" in found or not found else f"http://{found}"
+
+
+def proxy_fault(base: str, environment: Mapping[str, str]) -> str:
+    """Why the proxy for an address cannot be asked; "" when it can, or there is none."""
+    found = proxy(base, environment)
+    if not found or _is_http(found):
+        return ""
+    return f"{_proxy_variable(base, environment)} names no http proxy"
+
+
+def _proxy_variable(base: str, environment: Mapping[str, str]) -> str:
+    names = (f"{urlsplit(base).scheme}_proxy", "all_proxy")
+    known = (name for one in names for name in (one, one.upper()))
+    return next((name for name in known if environment.get(name, "").strip()), "")
 
 
 def _variable(name: str, environment: Mapping[str, str]) -> str:

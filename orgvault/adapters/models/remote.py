@@ -7,12 +7,21 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 
 from orgvault import __version__
 from orgvault.adapters.models import anthropic_wire, openai_wire
-from orgvault.adapters.models.faults import Fault
+from orgvault.adapters.models.faults import UNFORESEEN, Fault
 from orgvault.adapters.models.http import Client, Reply, within
-from orgvault.adapters.models.providers import Provider, address, is_loopback, key, proxy
+from orgvault.adapters.models.providers import (
+    Provider,
+    address,
+    is_loopback,
+    key,
+    key_fault,
+    proxy,
+    proxy_fault,
+)
 from orgvault.adapters.models.wire import Ask, Wire, Words, json_object, part
 from orgvault.domain import proposal_prompt, reflection_prompt
 from orgvault.domain.proposal_prompt import Wish
@@ -22,6 +31,7 @@ from orgvault.values import dataclass
 
 PAUSE_S = 0.5
 LONGEST_PAUSE_S = 5.0
+NAME_CHARS = 200  # what a row can hold
 OK = 200
 SERVER_ERROR = 500
 _OPERATIONS = ("operations", reflection_prompt.SCHEMA)
@@ -105,8 +115,8 @@ class Remote:
             return within(deadline_s, lambda at: self._call(at, words), self._place.proxy)
         except Fault as fault:
             why = fault.why
-        except Exception as failure:  # noqa: BLE001 - a model's fault never is the run's
-            why = f"it could not be asked ({type(failure).__name__})"
+        except Exception:  # noqa: BLE001 - a model's fault never is the run's
+            why = UNFORESEEN
         raise ModelFailed(self.name, why)
 
     def _call(self, client: Client, words: Words) -> Answer:
@@ -164,7 +174,12 @@ def reach(
     provider: Provider, model: str, environment: Mapping[str, str]
 ) -> tuple[Model | None, str]:
     """A provider's model as the environment reaches it; or None and why it cannot be asked."""
+    if len(f"{provider.name}/{model}") > NAME_CHARS:
+        return None, f"the model's name is longer than {NAME_CHARS} characters"
     base, why = address(provider, environment)
+    if why:
+        return None, why
+    why = key_fault(provider, environment) or proxy_fault(base, environment)
     if why:
         return None, why
     found = key(provider, environment)
@@ -189,9 +204,14 @@ def _passes(reply: Reply) -> bool:
 
 
 def _pause(reply: Reply) -> float:
-    """How many seconds the server asks to wait; half a second when it does not say."""
-    given = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*", reply.retry_after)
-    return float(given[1]) if given else PAUSE_S
+    """How many seconds the server asks to wait: half a second when it does not say.
+
+    A date, or what else is no number of seconds, is later than we wait.
+    """
+    given = reply.retry_after.strip()
+    if not given:
+        return PAUSE_S
+    return float(given) if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", given) else inf
 
 
 def _refusal(reply: Reply) -> str:

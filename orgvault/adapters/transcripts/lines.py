@@ -8,7 +8,7 @@ from typing import Any
 
 from orgvault.domain.instants import normal
 
-_MOST = 2**53  # beyond it a count is no count
+_MOST = 10**12 - 1  # beyond it nothing is counted (domain.written.DIGITS)
 _ID_CHARS = 200
 _TERMINAL = r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"
 _CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]"
@@ -118,7 +118,7 @@ def count(value: object) -> int | None:
 def total(values: Iterable[object]) -> int | None:
     """The sum of those that are counts; None when none is."""
     counts = [found for one in values if (found := count(one)) is not None]
-    return sum(counts) if counts else None
+    return count(sum(counts)) if counts else None
 
 
 def time(value: object) -> str | None:
