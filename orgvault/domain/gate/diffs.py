@@ -178,7 +178,7 @@ def _path(header: Sequence[str]) -> str:
     if old is None or new is None:
         _refuse("two lines `--- a/<path>` and `+++ b/<path>` must stand above its hunks")
     expected = [f"diff --git {old[1]} {new[1]}", *filter(_INDEX.fullmatch, above[-1:])]
-    if above not in (expected, expected[:1], expected[1:]):
+    if above not in (expected, expected[1:]):
         _refuse(f"`{above[0][:60]}` is no part of a diff of one file")
     before, after = _unquoted(old[1]), _unquoted(new[1])
     if "/dev/null" in {before, after}:
@@ -234,7 +234,7 @@ def _body_end(lines: Sequence[str], begin: int, old: int, new: int) -> int:
     at = begin
     while old > 0 or new > 0:
         mark = (lines[at][:1] or " ") if at < len(lines) else ""
-        if mark not in {" ", "-", "+", "\\"} or not mark:
+        if mark not in {" ", "-", "+", "\\"}:
             _refuse(f"line {begin} of the diff promises more lines than follow")
         old -= mark in {" ", "-"}
         new -= mark in {" ", "+"}
@@ -296,4 +296,4 @@ def _first_other(lines: Sequence[str], hunk: Hunk) -> int:
     """The line, from 1, on which a file first differs from what a hunk says."""
     said = hunk.side("-")
     same = (lines[hunk.old_at + n : hunk.old_at + n + 1] == [text] for n, text in enumerate(said))
-    return hunk.old_at + next((n for n, one in enumerate(same) if not one), 0) + 1
+    return hunk.old_at + next(n for n, one in enumerate(same) if not one) + 1

@@ -2,6 +2,7 @@
 
 import pytest
 
+from orgvault.domain.gate.diffs import read_diff
 from orgvault.domain.proposal import Accepted, Refusal, Rule
 from tests.domain.gate.conftest import BUILD, ORG, SKILL, Gate
 from tests.domain.gate_tree import ORG_PATH, make_diff
@@ -50,6 +51,8 @@ def test_what_git_writes_above_a_change_is_allowed(short: Gate) -> None:
     for odd in ("index 5626abf..814f4a4 120000\n", f"diff --git a/{SKILL} b/x\n", "Hello.\n"):
         said = f"`{odd.strip()[:60]}` is no part of a diff of one file"
         assert short.no(diff(*body, head=odd + HEAD)) == shape(said)
+    long = "x" * 61
+    assert short.no(diff(*body, head=f"{long}\n{HEAD}"))[1].startswith(f"`{long[:60]}` is no part")
     twice = "index 5626abf..814f4a4\n" * 2
     assert short.no(diff(*body, head=twice + HEAD))[0] == Rule.SHAPE
 
@@ -66,6 +69,56 @@ def test_hunks_apply_where_they_say_with_or_without_their_counts(short: Gate) ->
     assert lines[10] == "ten"
     assert (lines[-1], len(lines), answer.added, answer.removed) == ("29", 30, 2, 2)
     assert [one.before for one in answer.edits] == [("1",), ("10", "11"), ("29", "30")]
+
+
+@pytest.mark.parametrize(
+    "header", ["@@ -{} +1 @@", "@@ -1,{} +1 @@", "@@ -1 +{} @@", "@@ -1 +1,{} @@"]
+)
+def test_numbers_of_nine_digits_are_read(short: Gate, header: str) -> None:
+    short.files[SKILL] = b"one\n"
+    assert isinstance(short.judge(diff(header.format(f"{1:09}"), "-one", "+1")), Accepted)
+    assert short.no(diff(header.format(f"{1:010}"), "-one", "+1")) == shape("it has no hunks")
+    assert short.no(diff(header.format("1,1,1"), "-one", "+1")) == shape("it has no hunks")
+
+
+def test_headers_with_and_without_a_word_behind_them(short: Gate) -> None:
+    for header in ("@@ -1 +1 @@", "@@ -1 +1 @@ ", "@@ -1 +1 @@ in a @@ section"):
+        short.files[SKILL] = b"one\n"
+        assert isinstance(short.judge(diff(header, "-one", "+1")), Accepted)
+
+
+@pytest.mark.parametrize(
+    ("index", "known"),
+    [
+        ("abcd..0123", True),
+        ("abcd..0123 100755", True),
+        (f"{'a' * 64}..{'9' * 64} 100644", True),
+        ("abc..0123", False),
+        ("abcd..012", False),
+        (f"{'a' * 65}..0123", False),
+        (f"abcd..{'9' * 65}", False),
+        ("abcd..0123 100644 100644", False),
+        ("abcd.x0123", False),
+        ("abcg..0123", False),
+    ],
+)
+def test_the_two_ids_that_git_writes(short: Gate, index: str, known: bool) -> None:  # noqa: FBT001
+    given = diff("@@ -3 +3 @@", "-three", "+3", head=f"index {index}\n{HEAD}")
+    assert isinstance(short.judge(given), Accepted) == known
+
+
+@pytest.mark.parametrize(
+    ("behind", "known"),
+    [("\t", True), ("\t2026-11-20 09:14:03.000 +0100", True), ("\t-", True), ("\tx", False),
+     ("\t\t", False), ("\tFri", False)],
+)  # fmt: skip
+def test_only_a_time_stands_behind_a_name(short: Gate, behind: str, known: bool) -> None:  # noqa: FBT001
+    body = ("@@ -3 +3 @@", "-three", "+3")
+    for head in (
+        f"--- a/{SKILL}{behind}\n+++ b/{SKILL}\n",
+        f"--- a/{SKILL}\n+++ b/{SKILL}{behind}\n",
+    ):
+        assert isinstance(short.judge(diff(*body, head=head)), Accepted) == known
 
 
 def test_diff_01_lines_are_counted_in_the_body_whatever_the_header_says(short: Gate) -> None:
@@ -99,6 +152,30 @@ def test_diff_02_a_header_that_promises_more_than_follows(
     assert short.no(diff(*body)) == shape("line 3 of the diff promises more lines than follow")
 
 
+def test_a_line_with_no_mark_ends_a_hunk(short: Gate) -> None:
+    found = short.no(diff("@@ -1,3 +1,3 @@", " one", "two", "-two", "+2", " three"))
+    assert found == shape("line 3 of the diff promises more lines than follow")
+
+
+def test_changed_lines_are_counted_on_their_own_side() -> None:
+    read = read_diff(
+        diff("@@ -3,3 +3,4 @@", " a", "-b", "+B", "+C", " d", "@@ -10,3 +11,2 @@", "-x", "-y", "+z",
+             " q")
+    )  # fmt: skip
+    assert read.changed("+") == [(4, "B"), (5, "C"), (11, "z")]
+    assert read.changed("-") == [(4, "b"), (10, "x"), (11, "y")]
+    assert [(one.old_at, one.new_at) for one in read.hunks] == [(2, 2), (9, 10)]
+    assert read.hunks[0].side("-") == ["a\n", "b\n", "d\n"]
+    assert read.hunks[0].side("+") == ["a\n", "B\n", "C\n", "d\n"]
+
+
+def test_every_escape_that_git_writes_in_a_name() -> None:
+    body = ("@@ -1,2 +1,2 @@", "-one", "+1", " two")
+    name = r'/\a\b\t\n\v\f\r\"\\\303\274\001x"'
+    read = read_diff(diff(*body, head=f'--- "a{name}\n+++ "b{name}\n'))
+    assert read.path == '\a\b\t\n\v\f\r"\\ü\1x'
+
+
 def test_diff_02_a_header_whose_sides_do_not_end_together(short: Gate) -> None:
     found = short.no(diff("@@ -1,1 +1,3 @@", " one", "-two", "+2", " three"))
     assert found == shape("line 3 of the diff promises other numbers of lines than follow")
@@ -120,6 +197,10 @@ def test_diff_02_a_header_whose_sides_do_not_end_together(short: Gate) -> None:
 )
 def test_diff_04_what_has_no_hunks(short: Gate, text: bytes) -> None:
     assert short.no(text) == shape("it has no hunks")
+
+
+def test_a_refusal_of_the_whole_diff_names_no_line(short: Gate) -> None:
+    assert short.judge(b"") == Refusal(Rule.SHAPE, "it has no hunks", "", 0)
 
 
 @pytest.mark.parametrize(
@@ -346,6 +427,24 @@ def test_line_ends_that_are_mixed_or_not_the_files(short: Gate) -> None:
     short.files[SKILL] = b"one\r\ntwo\nthree\r\n"
     why = "the file's lines end with LF and with CR LF: make them one first"
     assert short.judge(diff(*body)) == Refusal(Rule.SHAPE, why, "", 2)
+
+
+def test_a_diff_ends_all_of_its_lines_in_one_way(short: Gate) -> None:
+    short.files[SKILL] = SHORT.replace("\n", "\r\n").encode()
+    lines = diff("@@ -1,3 +1,3 @@", " one", "-two", "+2", " three").split(b"\n")[:-1]
+    assert isinstance(short.judge(b"".join(line + b"\r\n" for line in lines)), Accepted)
+    for at in range(len(lines)):
+        ends = [b"\r\n"] * len(lines)
+        ends[at] = b"\n"
+        odd = b"".join(line + end for line, end in zip(lines, ends, strict=True))
+        assert short.no(odd)[0] is Rule.SHAPE, at
+    for at in range(3):  # above the body, whose lines may have those of the file
+        ends = [b"\n"] * len(lines)
+        ends[at] = b"\r\n"
+        odd = b"".join(line + end for line, end in zip(lines, ends, strict=True))
+        assert short.no(odd)[0] is Rule.SHAPE, at
+    assert short.no(b"@@ -1 +1 @@\r") == shape("it has no hunks")
+    assert short.no(b"@@ -1 +1 @@\r\n")[1].startswith("two lines `---")
 
 
 def test_a_bom_stays_where_it_is(gate: Gate) -> None:

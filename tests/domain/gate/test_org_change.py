@@ -112,6 +112,12 @@ def test_texts_may_be_added_at_every_end_of_a_block(gate: Gate) -> None:
     assert edit(gate, GOAL, f"    style:\n      Short.\n{GOAL}") == style
 
 
+def test_nothing_stands_beside_a_text_on_a_last_line_without_an_end(gate: Gate) -> None:
+    for beside in (" #", "   # c"):
+        found = refusal(gate, "tokens: 2000", f"tokens: 2000\n    style: Short.{beside}", ORG[:-1])
+        assert found.why == "`style` must be written `style: …` with nothing beside it"
+
+
 def flow(block: str) -> str:
     return f"version: 1\nagents:\n  atlas: {{}}\n  nova: {block}\n"
 
@@ -218,6 +224,14 @@ def test_the_line_is_the_keys_own(gate: Gate) -> None:
     )
 
 
+def test_a_key_far_from_the_agent_is_named_by_two_steps(gate: Gate) -> None:
+    text = ORG.replace("tools: [Read]\n", "memory: {reflect: {model: a}}\n")
+    text += "defaults: {memory: {reflect: {model: b}}}\n"
+    assert refusal(gate, "model: a", "model: c", text).key == "atlas.memory"
+    assert refusal(gate, "model: b", "model: c", text).key == "defaults.memory"
+    assert refusal(gate, "agents:\n", "agents: &a\n", text).key == "agents"
+
+
 def test_the_line_of_a_key_is_not_that_of_its_value(gate: Gate) -> None:
     found = refusal(gate, GOAL, f"    hooks:\n      - x\n{GOAL}")
     assert found == Refusal(
@@ -312,6 +326,8 @@ def test_smug_04_whatever_holds_the_text_may_be_shared(gate: Gate) -> None:
         assert found.why == f"`goal` is shared by `{'agents.bob' if path == 'bob' else 'copy'}`"
         found = gate.refused(ORG_PATH, text.replace('    voice: "yes"\n', ""), text)
         assert found.why.startswith("`voice` is shared by")
+        found = gate.refused(ORG_PATH, text.replace(GOAL, f"    style: x\n{GOAL}"), text)
+        assert found.why.startswith("`style` is shared by")
     text = ORG.replace("- One change", "- &one One change") + "copy: [{a: *one}]\n"
     found = gate.refused(ORG_PATH, text.replace("One change at", "One step at"), text)
     assert found.why == "`principles` is shared by `copy.a`"
@@ -415,8 +431,18 @@ def test_smug_06_a_byte_outside_is_named_by_its_line(gate: Gate) -> None:
     assert found == Refusal(Rule.ORG, OUTSIDE, "", ORG.count("\n") + 1)
     found = refusal(gate, GOAL, f"    style: x # c\n{GOAL}")
     assert found.why == "`style` must be written `style: …` with nothing beside it"
+    found = refusal(gate, GOAL, f"    'style':\n      x\n{GOAL}")
+    assert found.line == line_of(ORG, "goal: A")
     found = refusal(gate, GOAL, f"    style: # c\n      x\n{GOAL}")
     assert found.why == "`style` must be written `style: …` with nothing beside it"
+
+
+def test_smug_06_the_first_byte_counts_too(gate: Gate) -> None:
+    new = ORG.replace("A site", "The site")
+    found = gate.refused(ORG_PATH, f" \n{new}", f"#\n{ORG}")
+    assert found == Refusal(Rule.ORG, OUTSIDE, "", 1)
+    found = gate.refused(ORG_PATH, f"\n{new}".replace("# what it", "# what she"), f"\n{ORG}")
+    assert found == Refusal(Rule.ORG, OUTSIDE, "", line_of(ORG, "# what it") + 1)
 
 
 def test_smug_06_a_directive_that_stood_there_may_stay(gate: Gate) -> None:

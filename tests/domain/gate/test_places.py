@@ -2,9 +2,12 @@
 
 import pytest
 
+from orgvault.domain.gate import judge
+from orgvault.domain.gate.places import check_path
+from orgvault.domain.gate.refused import Refused
 from orgvault.domain.proposal import Accepted, Refusal, Rule, Target
 from tests.domain.gate.conftest import BUILD, ORG, SKILL, Gate
-from tests.domain.gate_tree import ORG_PATH, make_diff, make_roster
+from tests.domain.gate_tree import ORG_PATH, MemoryTree, make_diff, make_roster
 
 OLD, NEW = "# Note\n\nOne line.\n", "# Note\n\nAnother line.\n"
 
@@ -45,11 +48,19 @@ def test_diff_07_paths_that_lead_out_are_refused_before_any_join(gate: Gate) -> 
         ("x" * 1001, odd),
         ("a\x07b.md", odd),
         ("a\u2028b.md", odd),
+        ("a\u2029b.md", odd),
+        ("c:/x.md", odd),
     ):
         assert gate.judge(make_diff(path, OLD, NEW)) == Refusal(Rule.SHAPE, why), path
     at_most = "a/" * 400 + "x" * 200
     found = gate.judge(make_diff(at_most, OLD, NEW))
     assert found == Refusal(Rule.SHAPE, f"{at_most}: there is no such file")
+
+
+def test_half_a_character_is_no_part_of_a_path() -> None:
+    with pytest.raises(Refused):
+        check_path("a\ud800b.md")
+    check_path("ab:c/~d \ufffd.md")
 
 
 @pytest.mark.parametrize(
@@ -76,10 +87,23 @@ def test_smug_08_what_is_protected_stays_so_whatever_knowledge_says(gate: Gate, 
 
 @pytest.mark.parametrize(
     "path",
-    [".agents/skills/.hidden/x.md", ".skills/x.md", "Projects/.x.md", ".agents/skills/.x.md"],
+    [
+        ".agents/skills/.hidden/x.md",
+        ".skills/x.md",
+        "Projects/.x.md",
+        ".agents/skills/.x.md",
+        ".agents/.hidden/x.md",
+    ],
 )
 def test_dot_folders_beside_the_agents_one_are_closed(gate: Gate, path: str) -> None:
     assert target(gate, path) == Refusal(Rule.TARGET, f"{path}: no agent may write in a dot-folder")
+
+
+def test_a_refusal_names_the_place(gate: Gate) -> None:
+    for place in (".claude/", ".obsidian/", ".github/", ".githooks/", ".husky/", ".git/", ".env*"):
+        path = f"Projects/{place.rstrip('/*')}/x.md"
+        why = f"{path}: no agent may write there ({place})"
+        assert target(gate, path) == Refusal(Rule.TARGET, why)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +133,22 @@ def test_the_owners_protected_places_add_and_never_remove(gate: Gate) -> None:
     gate.roster = make_roster(protected=(".agents/",))
     found = gate.refused(ORG_PATH, ORG.replace("site that", "site which"))
     assert found == Refusal(Rule.TARGET, f"{ORG_PATH}: no agent may write there (.agents/)")
+
+
+def test_a_protected_place_is_read_as_leniently_as_people_write(gate: Gate) -> None:
+    for place, path in (
+        ("Deep\\Down", "Deep/Down/x.md"),
+        ("./Deep/./Down/", "Deep/Down/x.md"),
+        ("/Deep//Down", "a/deep/DOWN/x.md"),
+        ("X", "X/x.md"),
+        ("**/Deep/**", "Deep/x.md"),
+        ("Deep.md/**/**", "Deep.md"),
+        ("D??p/[a-d]own", "Deep/Down/x.md"),
+    ):
+        why = f"{path}: no agent may write there ({place})"
+        assert target(gate, path, protected=(place,)) == Refusal(Rule.TARGET, why)
+    for place, path in (("**", "Deep/x.md"), ("..", "Deep/x.md"), ("Deep/**/Down", "Deep/x.md")):
+        assert target(gate, path, protected=(place,)) is Target.OWN_SKILLS
 
 
 @pytest.mark.parametrize(
@@ -143,6 +183,13 @@ def test_of_the_pages_only_the_own_home_and_the_guilds(gate: Gate) -> None:
     for path in ("Team/x.md", "Team/Pages/Rooms/n/x.md", "Team/Pages/Guild/x.md"):
         assert target(gate, path, **moved) is Target.OWN_SKILLS
     assert target(gate, "Org/Home/nova/x.md", homes={"nova": ""}) is Target.OWN_SKILLS
+    for pages in ("Team/Pages/", "/Team/Pages", "Xanadu"):
+        path = f"{pages.strip('/')}/Tasks/x.md"
+        assert target(gate, path, pages_folder=pages) == Refusal(Rule.TARGET, f"{path}: {why}")
+    assert target(gate, "Org/Home/nova/x.md", homes={"nova": "/"}) is Target.OWN_SKILLS
+    for home, path in (("X", "Org/Home/nova/x.md"), ("/Org/Rooms/X/", "Org/Rooms/Y/x.md")):
+        found = target(gate, path, homes={"nova": home})
+        assert found == Refusal(Rule.TARGET, f"{path}: {why}")
     odd = {"nova": 1}
     assert target(gate, "Org/Home/nova/x.md", homes=odd) is Target.OWN_SKILLS
 
@@ -168,6 +215,12 @@ def test_of_the_pages_only_the_own_home_and_the_guilds(gate: Gate) -> None:
         (".agents/**/nova/**/x.md", ".agents/a/nova/x.md", True),
         (".agents/skills/**", "Projects/x.md", False),
         ("*.md/**", "Projects/x.md", False),
+        ("Notes/?.md", "Notes/x.md", True),
+        ("Notes/[xy].md", "Notes/x.md", True),
+        ("Notes/*", "Notes/x.md", True),
+        ("Note?", "Notes/x.md", False),
+        ("Note?/", "Notes/x.md", True),
+        ("Note[s]/", "Notes/x.md", True),
         ("*/*/x.md", "a/x.md", False),
         ("*/*/x.md", "a/b/x.md", True),
         ("**/[nm]ova/?.md", "s/nova/x.md", True),
@@ -205,6 +258,32 @@ def test_links_are_followed_in_knowledge_and_refused_in_paths(gate: Gate) -> Non
     gate.links = {path: "AGENTS.md"}
     why = f"{path}: a link stands on the way to it"
     assert target(gate, path) == Refusal(Rule.SHAPE, why)
+
+
+def test_an_entry_of_knowledge_does_not_climb(gate: Gate) -> None:
+    gate.links = {"Notes/..": "Vault"}
+    why = "Vault/x.md: it is not in the knowledge of nova"
+    for entry in ("Notes/..", "Notes/../**"):
+        assert target(gate, "Vault/x.md", (entry,)) == Refusal(Rule.TARGET, why)
+
+
+class Elsewhere(MemoryTree):
+    """A vault in which no path leads to where it says."""
+
+    def __init__(self, leads_to: str | None) -> None:
+        super().__init__({ORG_PATH: ORG.encode()})
+        self.leads_to = leads_to
+
+    def real(self, path: str, /) -> str | None:
+        del path
+        return self.leads_to
+
+
+@pytest.mark.parametrize("leads_to", [None, "AGENTS.md", ".agents/org/org.yml"])
+def test_a_path_that_leads_elsewhere(leads_to: str | None) -> None:
+    given = make_diff(ORG_PATH, ORG, ORG.replace("A site", "The site"))
+    found = judge(given, agent="nova", roster=make_roster(), tree=Elsewhere(leads_to))
+    assert found == Refusal(Rule.SHAPE, f"{ORG_PATH}: it leads to another place")
 
 
 def test_a_file_that_is_not_there_or_no_file(gate: Gate) -> None:

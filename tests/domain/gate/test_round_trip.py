@@ -57,3 +57,6 @@ def test_blanks_that_it_writes_in_another_way_are_no_difference() -> None:
     assert flags(text, text.replace("A site\n", "A long, long site\n")) == ()
     assert flags(ORG, ORG.replace("A site that builds.", "A")) == ()
     assert flags(ORG, ORG.replace("- One", "-   Two")) == ()
+    # it leaves a comment in the column where it was, and writes an escape as one letter
+    assert flags(ORG, ORG.replace("A site that builds.", '"A caf\\u00e9"')) == ()
+    assert flags(ORG, ORG.replace("A site that builds.", "A site\n      or two")) == ()

@@ -71,3 +71,87 @@ def test_sixty_characters_of_what_was_found_are_shown(gate: Gate) -> None:
 def test_blanks_make_no_difference(gate: Gate) -> None:
     found = gate.refused(SKILL, f"{BUILD}vbscript \t :x\n", BUILD)
     assert found.why == "it adds a script or a query: `vbscript :`"
+
+
+def test_a_description_below_an_empty_line(gate: Gate) -> None:
+    old = "---\n\nname: a\n---\n# A\n"
+    new = old.replace("name", "description: b\nname")
+    assert [one.after for one in gate.accepted(SKILL, new, old).edits] == [("b",)]
+    assert [one.after for one in gate.accepted(SKILL, old, new).edits] == [None]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\\![[x]]", "![[x]]"),
+        ("\\![[x]]", "\\\\![[x]]"),
+        ("\\\\\\![[x]]", "\\\\![[x]]"),
+        ("a\\![[x]]", "a ![[x]]"),
+        ("    ![[x]]", "![[x]]"),
+        ("\t![[x]]", "![[x]]"),
+        (" \t![[x]]", "   ![[x]]"),
+        ("   \t![[x]]", "   ![[x]]"),
+    ],
+)
+def test_what_was_escaped_or_indented_does_not_come_alive(
+    gate: Gate, before: str, after: str
+) -> None:
+    found = gate.refused(SKILL, f"{BUILD}a\n\n{after}\n", f"{BUILD}a\n\n{before}\n")
+    assert found.rule is Rule.SKILL
+    assert found.why.startswith("it adds an embed: `")
+    assert found.line == LAST_LINE + 3
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("(\\![[x]])", "a\\![[x]]"),
+        ("(\\\\![[x]])", "a \\\\![[x]]"),
+        ("   ![[x]]", "![[x]]"),
+        ("    ![[x]] more", "    ![[x]] less"),
+        ("[one](/x)", "[two](/x)"),
+    ],
+)
+def test_what_stays_as_escaped_or_indented_as_it_was_may_stay(
+    gate: Gate, before: str, after: str
+) -> None:
+    gate.accepted(SKILL, f"{BUILD}a\n\n{after}\n", f"{BUILD}a\n\n{before}\n")
+
+
+def test_a_definition_does_not_come_out_of_indented_code(gate: Gate) -> None:
+    found = gate.refused(SKILL, f"{BUILD}a\n\n[l]: /x\n", f"{BUILD}a\n\n    [l]: /x\n")
+    assert found.why == f"{LINK}: `/x`"
+
+
+def test_a_change_of_the_first_line_is_an_edit_of_the_body(gate: Gate) -> None:
+    (edit,) = gate.accepted(SKILL, "# B\nx\n", "# A\nx\n").edits
+    assert (edit.key, edit.before, edit.after) == ("body", ("# A", "x"), ("# B", "x"))
+    (edit,) = gate.accepted(SKILL, "---\n---\n# B\n", "---\n---\n# A\n").edits
+    assert (edit.key, edit.after) == ("body", ("---", "---", "# B"))
+
+
+def test_a_frontmatter_in_every_form(gate: Gate) -> None:
+    for mark, end in (("---", "---"), ("---\t", "---"), ("--- ", "---\t "), ("\ufeff---", "---")):
+        for body in ("", "\n", "\n# A\n"):
+            old = f"{mark}\nname: a\ndescription: b\n{end}{body}"
+            (edit,) = gate.accepted(SKILL, old.replace("b\n", "c\n"), old).edits
+            assert (edit.key, edit.after) == ("description", ("c",))
+            found = gate.refused(SKILL, old.replace(": a", ": b"), old)
+            assert (found.rule, found.key) == (Rule.SKILL, "name")
+
+
+def test_what_begins_like_a_frontmatter_and_is_none(gate: Gate) -> None:
+    why = "its frontmatter does not stand at the top, or has no end"
+    for old in (
+        "---\na\n",
+        "--- \na\n",
+        "---\t\na\n",
+        "\n---\na\n---\n",
+        " ---\na\n---\n",
+        "\ufeff\ufeff---\na\n---\n",
+        "---\na\n--- x\n",
+    ):
+        assert gate.refused(SKILL, f"{old}b\n", old).why == why, old
+    assert gate.refused(SKILL, "\n---", "\na").why == why
+    for old in ("a\n", "----\na\n", "--\na\n", "---a\n", "a\n---\n"):
+        gate.accepted(SKILL, f"{old}b\n", old)

@@ -83,24 +83,6 @@ def test_a_file_that_cannot_be_read() -> None:
     assert found == Refusal(Rule.SHAPE, f"{ORG_PATH}: it cannot be read")
 
 
-class Elsewhere(MemoryTree):
-    """A vault in which no path leads to where it says."""
-
-    def __init__(self, leads_to: str | None) -> None:
-        super().__init__({ORG_PATH: ORG.encode()})
-        self.leads_to = leads_to
-
-    def real(self, path: str, /) -> str | None:
-        del path
-        return self.leads_to
-
-
-@pytest.mark.parametrize("leads_to", [None, "AGENTS.md", ".agents/org/org.yml"])
-def test_a_path_that_leads_elsewhere(leads_to: str | None) -> None:
-    found = judge(ORG_DIFF, agent="nova", roster=make_roster(), tree=Elsewhere(leads_to))
-    assert found == Refusal(Rule.SHAPE, f"{ORG_PATH}: it leads to another place")
-
-
 SLOW = {
     "blanks": "<" + " " * 60_000,
     "brackets": "[" * 60_000,

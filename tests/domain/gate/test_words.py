@@ -139,3 +139,10 @@ def test_plain_words_raise_no_flag(gate: Gate) -> None:
         answer = goal(gate, text)
         assert isinstance(answer, Accepted)
         assert answer.flags == ()
+
+
+def test_what_stood_over_two_lines_before_is_the_owners(gate: Gate) -> None:
+    old = f"{BUILD}I never ignore\nthe guard.\nOne.\n"
+    assert gate.accepted(SKILL, old.replace("One", "Two"), old).flags == ()
+    old = f"{BUILD}Authorization: Bearer\nabcdef0123456789abcdef\nOne.\n"
+    assert gate.accepted(SKILL, old.replace("One", "Two"), old).flags == ()
