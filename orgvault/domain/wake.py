@@ -99,6 +99,11 @@ class Status:
     fallback: bool = says("Posted by orgvault since the run left no status.", default=False)
 
 
+def trigger_of(reason: Reason) -> Trigger:
+    """Which trigger of the `memory:` block a reason counts as."""
+    return Trigger.CHAT_END if reason in {Reason.CHAT, Reason.MENTION} else Trigger.WAKE_DONE
+
+
 def opened(
     wake: str, agent: str, reason: Reason, card: str | None, note: str, at: str, actor: str
 ) -> WakeEvent:

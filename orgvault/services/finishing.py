@@ -11,7 +11,7 @@ from orgvault.domain.ids import derived_id, is_run_id, is_wake_id
 from orgvault.domain.record import unsound
 from orgvault.domain.roster import Agent
 from orgvault.domain.transcript import Session
-from orgvault.domain.wake import Reason, Status, Trigger, Wake, WakeEvent
+from orgvault.domain.wake import Reason, Status, Wake, WakeEvent
 from orgvault.errors import BadRunId, MixedWakes, NoWake, OrgvaultError, UnknownWake
 from orgvault.services.desk import Desk, row, sound
 from orgvault.services.reflecting import Reflecting, said
@@ -110,11 +110,18 @@ def record_run(
     late = [f"{w.id} was closed by {w.closed_by_run} already" for w in others]
     recorded = logs.find(Episode, "episodes", agent.id, "run", [told.run])
     if recorded:
-        finished = Finished(agent.id, told.run, recorded[0], new=False, closed=closed)
-        finished.remarks.extend(late)
-        finished.remarks.extend(differences(recorded[0], told))
+        remarks = [*late, *differences(recorded[0], told)]
         record_rows(desk, agent, told, closings, None)
-        return finished
+        card = reflecting.propose_missed(agent, recorded[0], remarks)
+        return Finished(
+            agent.id,
+            told.run,
+            recorded[0],
+            new=False,
+            closed=closed,
+            remarks=remarks,
+            proposal=card,
+        )
 
     statuses = logs.find(Status, "status", agent.id, "run", [told.run])
     posted = next((s for s in reversed(statuses) if not s.fallback), None)
@@ -136,7 +143,7 @@ def record_run(
             agent.id, told.run, None, new=False, closed=closed, reflection=None, remarks=remarks
         )
 
-    trigger = trigger_of(made.reason)
+    trigger = wakes.trigger_of(made.reason)
     unread = told.transcript is not None and transcript is None
     skipped = reflecting.why_not(agent, trigger, made.turns, unread=unread)
     if skipped:
@@ -187,12 +194,14 @@ def reflect(desk: Desk, told: FinishedRun, reflecting: Reflecting) -> Finished:
     if standing is not None:
         reflecting.settle_put_off(agent, remarks)
         standing = reflecting.standing(agent, told.run)
+        card = reflecting.propose_missed(agent, episode, remarks)
         return Finished(
-            agent.id, told.run, episode, new=False, closed=(), reflection=standing, remarks=remarks
-        )
+            agent.id, told.run, episode, new=False, closed=(), reflection=standing,
+            remarks=remarks, proposal=card,
+        )  # fmt: skip
     path = told.transcript or (episode.transcript.path if episode.transcript else None)
     session, transcript = reflecting.read(path, remarks)
-    trigger = trigger_of(told.reason or episode.reason)
+    trigger = wakes.trigger_of(told.reason or episode.reason)
     turns = episode.turns or told.turns or session.turns
     unread = path is not None and transcript is None
     skipped = reflecting.why_not(agent, trigger, turns, unread=unread)
@@ -243,11 +252,6 @@ def owner_of(desk: Desk, told: FinishedRun, known: Sequence[Wake]) -> Agent:
     if len(names) != 1:
         raise MixedWakes(sorted(names))
     return desk.agent(names.pop())
-
-
-def trigger_of(reason: Reason) -> Trigger:
-    """Which trigger of the `memory:` block a reason counts as."""
-    return Trigger.CHAT_END if reason in {Reason.CHAT, Reason.MENTION} else Trigger.WAKE_DONE
 
 
 def episode_of(

@@ -12,6 +12,7 @@ from orgvault.domain.claim import Claim, ClaimKind, order
 from orgvault.domain.episode import Episode
 from orgvault.domain.reflection import Asked, Model, Reflection, Result, Run, Verdict
 from orgvault.domain.roster import Agent
+from orgvault.domain.transcript import EMPTY
 from orgvault.errors import NotEligible, OrgvaultError, UnreadableMemory, VaultBusy
 from orgvault.services.asking import DEADLINE_S, Asking
 from orgvault.services.cap import reserve
@@ -85,6 +86,20 @@ class Learning:
                 self._catch_up(change, agent)
         except (OrgvaultError, OSError) as failure:
             remarks.append(f"a stored reflection of {agent.id} still waits: {failure}")
+
+    def propose_missed(self, agent: Agent, episode: Episode, remarks: list[str]) -> str | None:
+        """File the card that a run has raised and that a crash kept from being asked for."""
+        standing = self.standing(agent, episode.run)
+        model, _ = self._means.model(agent)
+        if standing is None or model is None:
+            return None
+        rows = self._desk.vault.logs.find(Reflection, "reflections", agent.id, "run", [episode.run])
+        asked = {one.claim_id for one in rows if one.asked is Asked.PROPOSAL}
+        raised = {one.claim_id for one in standing.operations if one.effect != "nothing"} - asked
+        active = [one.claim for one in Claims(self._desk.vault).active(agent.id)]
+        self._raised = {one.id: one for one in active if one.id in raised and not one.proposal}
+        ends = self._desk.clock.monotonic() + DEADLINE_S
+        return self._propose(Run(agent, episode, EMPTY, standing.trigger), model, ends, remarks)
 
     # ── a card ──────────────────────────────────────────────────────────────────────────────
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from orgvault.domain.episode import TranscriptFile
+from orgvault.domain.episode import Episode, TranscriptFile
 from orgvault.domain.roster import Agent
 from orgvault.domain.transcript import EMPTY, Session, ToolCall
-from orgvault.domain.wake import Trigger
-from orgvault.errors import BadFile
+from orgvault.domain.wake import Trigger, trigger_of
+from orgvault.errors import BadFile, OrgvaultError
 from orgvault.services.desk import Desk
 from orgvault.services.means import PUT_OFF, Means
 from orgvault.store.entry import Row
@@ -111,6 +111,18 @@ class Reflecting:
     def standing(self, agent: Agent, run: str) -> "Reflection | None":
         """The reflection that a run already has: applied, or stored for later."""
         return self._learning().standing(agent, run)
+
+    def propose_missed(self, agent: Agent, episode: Episode, remarks: list[str]) -> str | None:
+        """The card that a run had raised before a crash, filed now; None where there is none."""
+        if not self._desk.vault.logs.mention("reflections", agent.id, episode.run):
+            return None
+        if self.why_not(agent, trigger_of(episode.reason), episode.turns):
+            return None
+        try:
+            return self._learning().propose_missed(agent, episode, remarks)
+        except OrgvaultError as failure:
+            remarks.append(str(failure))
+            return None
 
     def settle_put_off(self, agent: Agent, remarks: list[str]) -> None:
         """Apply answers that were stored while the repository was busy, if there are any."""
