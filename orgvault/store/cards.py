@@ -3,7 +3,7 @@
 from orgvault.domain.card import Card
 from orgvault.domain.card_file import read_card
 from orgvault.domain.problem import Problem
-from orgvault.store.files import unread
+from orgvault.store.files import text_of
 from orgvault.store.vault import Vault
 from orgvault.values import dataclass
 
@@ -42,16 +42,8 @@ class Cards:
         return self._read(self.path(card_id), problems)
 
     def _read(self, path: str, problems: list[Problem]) -> Stored | None:
-        try:
-            content = self._vault.read(path)
-            if content is None:
-                return None
-            text = content.decode()
-        except OSError as failure:
-            problems.append(unread(path, failure))
-            return None
-        except UnicodeDecodeError:
-            problems.append(Problem(path, 0, "the note is not UTF-8", "save it as UTF-8"))
+        text = text_of(self._vault.read, path, problems, "save it as UTF-8")
+        if text is None:
             return None
         card, faults = read_card(text, path)
         problems.extend(faults)

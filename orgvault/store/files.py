@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Callable
 
 from orgvault.digests import sha256
 from orgvault.domain.problem import Problem
@@ -39,6 +40,29 @@ def unread(path: str, failure: OSError) -> Problem:
     why = (failure.strerror or str(failure)).lower()
     do = "put the file in its place, from git or by hand"
     return Problem(path, 0, f"cannot be read ({why})", do)
+
+
+def content_of(
+    read: Callable[[str], bytes | None], path: str, problems: list[Problem]
+) -> bytes | None:
+    """A file's content; None where there is none, or where `problems` says why it is unread."""
+    try:
+        return read(path)
+    except OSError as failure:
+        problems.append(unread(path, failure))
+        return None
+
+
+def text_of(
+    read: Callable[[str], bytes | None], path: str, problems: list[Problem], do: str
+) -> str | None:
+    """A file's text; as `content_of`, and `do` is what helps when it is not UTF-8."""
+    content = content_of(read, path, problems)
+    try:
+        return None if content is None else content.decode()
+    except UnicodeDecodeError:
+        problems.append(Problem(path, 0, "the file is not UTF-8", do))
+        return None
 
 
 def fingerprint(content: bytes | None) -> str:

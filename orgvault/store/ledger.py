@@ -7,7 +7,7 @@ from orgvault.domain.ledger import Entry
 from orgvault.domain.ledger_file import read_entry
 from orgvault.domain.problem import Problem
 from orgvault.store.claims import Tree
-from orgvault.store.files import unread
+from orgvault.store.files import text_of
 from orgvault.store.vault import ORG
 from orgvault.values import dataclass
 
@@ -54,16 +54,8 @@ class Ledger:
         if not re.fullmatch(CARD_ID, card_id):
             return None
         path = self.path(card_id)
-        try:
-            content = self._tree.read(path)
-            if content is None:
-                return None
-            text = content.decode()
-        except OSError as failure:
-            problems.append(unread(path, failure))
-            return None
-        except UnicodeDecodeError:
-            problems.append(Problem(path, 0, "the file is not UTF-8", "restore it from git"))
+        text = text_of(self._tree.read, path, problems, "restore it from git")
+        if text is None:
             return None
         entry, faults = read_entry(text, path)
         problems.extend(faults)

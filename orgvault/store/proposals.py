@@ -8,7 +8,7 @@ from orgvault.domain.problem import Problem
 from orgvault.domain.proposal import Proposal
 from orgvault.domain.proposal_file import read_proposal
 from orgvault.store.claims import Tree
-from orgvault.store.files import unread
+from orgvault.store.files import content_of, text_of
 from orgvault.store.open_proposals import FOLDER, RECORD, is_record
 from orgvault.values import dataclass
 
@@ -62,13 +62,8 @@ class Proposals:
         if not re.fullmatch(CARD_ID, card_id):
             return None
         path = self.path(card_id)
-        content = self._content(path, problems)
-        if content is None:
-            return None
-        try:
-            text = content.decode()
-        except UnicodeDecodeError:
-            problems.append(Problem(path, 0, "the file is not UTF-8", "restore it from git"))
+        text = text_of(self._tree.read, path, problems, "restore it from git")
+        if text is None:
             return None
         proposal, faults = read_proposal(text, path)
         problems.extend(faults)
@@ -78,19 +73,12 @@ class Proposals:
             what = f"the file holds {proposal.id}, which belongs elsewhere"
             problems.append(Problem(path, 0, what, f"name it {proposal.id}{RECORD}, or remove it"))
             return None
-        diff = self._content(self.diff_path(card_id), problems)
+        diff = content_of(self._tree.read, self.diff_path(card_id), problems)
         if diff is None or sha256(diff).hexdigest() != proposal.diff_sha256:
             what = "missing" if diff is None else "not the diff that was filed: its hash differs"
             problems.append(Problem(self.diff_path(card_id), 0, what, "restore it from git"))
             return None
         return StoredProposal(proposal, diff, path, text)
-
-    def _content(self, path: str, problems: list[Problem]) -> bytes | None:
-        try:
-            return self._tree.read(path)
-        except OSError as failure:
-            problems.append(unread(path, failure))
-            return None
 
 
 _FOREIGN = ("not the name of a proposal, so it is not loaded", "a sync tool's copy? remove it")
