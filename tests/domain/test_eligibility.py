@@ -111,6 +111,20 @@ def test_the_week_is_the_last_seven_days_to_the_second() -> None:
     assert refusal(agent(), claim(), [old, theirs, undoing], NOW) is None
 
 
+@pytest.mark.parametrize(
+    ("sunday", "monday"),
+    [
+        ("2026-11-22T23:00:00Z", "2026-11-23T01:00:00Z"),
+        ("2028-12-31T23:00:00Z", "2029-01-01T01:00:00Z"),  # another week, month and year
+    ],
+)
+def test_time_03_a_new_week_or_year_does_not_let_a_second_one_through(
+    sunday: str, monday: str
+) -> None:
+    earlier = filed("closed", created=sunday, claim_id="c-00000007")
+    assert refusal(agent(), claim(), [earlier], monday) is Reason.WEEK_IS_FULL
+
+
 def accepted(*edits: Edit, path: str = ".agents/org/org.yaml") -> Accepted:
     return Accepted(Target.OWN_PROMPT, path, edits, b"a", b"b", b"", (), 1, 1)
 
