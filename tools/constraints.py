@@ -1,4 +1,4 @@
-"""Writes constraints.txt and constraints-model.txt: all that pip installs today, and for whom."""
+"""Writes constraints.txt and its two sisters: all that pip installs today, and for whom."""
 
 import json
 import os
@@ -16,6 +16,10 @@ HEADING = """\
 """
 MODEL_HEADING = """\
 # The same for 'make test-model': the server of the packaged model, and what builds it.
+# 'make constraints' writes this file anew, with the newest versions.
+"""
+MUTANTS_HEADING = """\
+# What 'make mutants' installs beside constraints.txt.
 # 'make constraints' writes this file anew, with the newest versions.
 """
 SERVER = ["llama-cpp-python[server]", "scikit-build-core[pyproject]", "cmake", "ninja"]
@@ -40,12 +44,17 @@ def main() -> int:
         ]
         subprocess.run([*pip, "install", *wanted], check=True, env=environment)
         pins = subprocess.check_output([*pip, "freeze"], env=environment, text=True)
+        mutants = _found(pip, ["mutmut"], environment)
     if " @ " in pins:
         print("Not every package came from a registry:", pins, sep="\n", file=sys.stderr)
         return 1
     (ROOT / "constraints.txt").write_text(HEADING + pins, "utf-8")
-    model_pins = "".join(f"{pin}\n" for pin in sorted(model, key=str.casefold))
-    (ROOT / "constraints-model.txt").write_text(MODEL_HEADING + model_pins, "utf-8")
+    for name, heading, found in (
+        ("constraints-model.txt", MODEL_HEADING, model),
+        ("constraints-mutants.txt", MUTANTS_HEADING, mutants),
+    ):
+        text = "".join(f"{pin}\n" for pin in sorted(found, key=str.casefold))
+        (ROOT / name).write_text(heading + text, "utf-8")
     return 0
 
 

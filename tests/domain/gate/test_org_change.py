@@ -274,6 +274,12 @@ def test_smug_02_a_lone_carriage_return_begins_a_line(gate: Gate) -> None:
     )  # fmt: skip
 
 
+def test_smug_02_the_first_carriage_return_is_named(gate: Gate) -> None:
+    old = ORG.replace("# an agent", "# an\ragent").replace("# said", "#\rsaid")
+    found = gate.refused(ORG_PATH, old.replace("A site", "The site"), old)
+    assert found.line == line_of(ORG, "lead: atlas")
+
+
 @pytest.mark.parametrize(
     ("merged", "key"),
     [
@@ -316,6 +322,14 @@ def test_smug_04_a_text_that_another_agent_shares(gate: Gate) -> None:
     assert (bob.key, bob.why) == (
         "bob.goal", "`agents.bob.goal` would get, lose or change an anchor or an alias",
     )  # fmt: skip
+
+
+def test_smug_04_an_anchor_neither_comes_nor_goes_with_a_text(gate: Gate) -> None:
+    why = "`style` would get, lose or change an anchor"
+    text = ORG.replace(GOAL, f"    style: &s x\n{GOAL}")
+    assert gate.refused(ORG_PATH, text, ORG).why == why
+    assert gate.refused(ORG_PATH, ORG, text).why == why
+    assert gate.refused(ORG_PATH, text.replace("&s x", "&t y"), text).why == why
 
 
 def test_smug_04_whatever_holds_the_text_may_be_shared(gate: Gate) -> None:
@@ -364,6 +378,17 @@ def test_smug_05_a_second_key_in_every_disguise(gate: Gate, key: str) -> None:
 def test_smug_05_a_second_text(gate: Gate, key: str) -> None:
     found = refusal(gate, "    model: s", f"    {key}: x\n    model: s")
     assert (found.key, found.why) == ("goal", "`agents.nova.goal` would be written twice")
+
+
+def test_smug_05_a_second_text_above_the_first(gate: Gate) -> None:
+    found = refusal(gate, GOAL, f"    goal: x\n{GOAL}")
+    why = "`agents.nova.goal` would be written twice"
+    assert found == Refusal(Rule.ORG, why, "goal", line_of(ORG, "goal: A") + 1)
+    twice = ORG.replace(GOAL, f"    goal: x\n{GOAL}")
+    found = gate.refused(ORG_PATH, twice.replace("goal: x", "goal: y"), twice)
+    assert (found.rule, found.why) == (Rule.ORG, "`agents.nova.goal` would change")
+    found = gate.refused(ORG_PATH, ORG, twice)
+    assert (found.rule, found.why) == (Rule.ORG, "`agents.nova.goal` would be taken out")
 
 
 @pytest.mark.parametrize(
@@ -494,6 +519,8 @@ def test_a_value_keeps_its_kind(gate: Gate) -> None:
         found = refusal(gate, " A site that builds.", f" {bad}".rstrip())
         assert found.rule is Rule.ORG
     assert refusal(gate, " A site that builds.", " [a]").why == "`goal` must be one text"
+    found = refusal(gate, " A site that builds.", " {a: !!str b}")
+    assert found.why == "`goal` must be one text"
     assert refusal(gate, " A site that builds.", " !!str a").why == "`goal` has a tag or an alias"
     for old in ("", "12", "true", "~"):
         text = ORG.replace('"yes"', old)
@@ -549,7 +576,7 @@ def test_an_old_text_that_cannot_be_compared_is_to_be_mended_first(gate: Gate) -
         (ORG.replace("owner: sam", "<<<<<<< ours"), "a conflict marker of git (`<<<<<<<`)", 4),
     ):
         found = gate.refused(ORG_PATH, text + "# more\n", text)
-        assert (found.rule, found.line) == (Rule.ORG, line)
+        assert (found.rule, found.key, found.line) == (Rule.ORG, "", line)
         assert found.why == f"org.yaml cannot be read today; mend it first: {what}"
     found = gate.refused(ORG_PATH, ORG + "x: [\n", ORG)
     assert found.why.startswith(
@@ -560,6 +587,9 @@ def test_an_old_text_that_cannot_be_compared_is_to_be_mended_first(gate: Gate) -
     assert found == Refusal(
         Rule.ORG, "`nova` must stand there once", "nova", line_of(ORG, "  nova:") + 2
     )
+    thrice = "agents: {nova: {},\n  nova: {},\n  nova: {}}\n"
+    found = gate.refused(ORG_PATH, f"{thrice}y: z\n", thrice)
+    assert (found.key, found.line) == ("nova", 3)
     for text in ("agents: {nova: *a}\nx: &a {}\n", "agents: {nova: x}\n", "agents: {nova: [x]}\n"):
         found = gate.refused(ORG_PATH, text + "y: z\n", text)
         assert found == Refusal(Rule.ORG, "`agents.nova` is no mapping of its own", "nova", 1)

@@ -31,6 +31,7 @@ def flags(old: str, new: str, judged_new: str | None = None) -> tuple[str, ...]:
 def refusal(old: str, new: str, judged_new: str) -> Refusal:
     with pytest.raises(Refused) as raised:
         flags(old, new, judged_new)
+    assert str(raised.value) == raised.value.refusal.why
     return raised.value.refusal
 
 
