@@ -43,6 +43,9 @@ def skill_edits(applied: Applied, leads_inside: Callable[[str, bool], bool]) -> 
     second argument is whether the target counts from the vault's root, as in `[[…]]`.
     """
     changes, begin = _frontmatter_changes(applied)
+    for change in changes:
+        if change.new is None:
+            raise Refused(Rule.SKILL, f"it takes `{change.key}` out", change.key, change.line)
     edits = [change.edit() for change in changes]
     # The values too: quotes in YAML can write any character.
     values = (("\n".join(one.before or ()), "\n".join(one.after or ())) for one in edits)
@@ -126,8 +129,8 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )
 _URL = re.compile(
-    r"(?<![a-z0-9])[a-z][a-z0-9+.-]{0,30}://[^\s<>)\]]*|\bwww\.\w[^\s<>)\]]*"
-    r"|(?<![a-z0-9])(?:mailto|obsidian|file|tel|sms|blob|ssh|git):[^\s<>)\]]+"
+    r"(?<![a-z])[a-z][a-z0-9+.-]{0,30}://[^\s<>)\]]*|\bwww\.\w[^\s<>)\]]*"
+    r"|(?<![a-z])(?:mailto|obsidian|file|tel|sms|blob|ssh|git):[^\s<>)\]]+"
     r"|<[^\s<>@]{1,64}@[^\s<>@]{1,255}>",
     re.IGNORECASE,
 )

@@ -24,7 +24,7 @@ Frame = Sequence[tuple[str, int]]
 def value_spans(old: tuple[str, Node], new: tuple[str, Node]) -> tuple[list[Span], list[Span]]:
     """From the blanks before a (text, value) to its end; a mark is left, since both have it."""
     before, after = (
-        [Span(len(text[: value.start].rstrip(" \n")), _end(text, value), "\0")]
+        [Span(len(text[: value.start].rstrip(" \n")), end_of(text, value), "\0")]
         for text, value in (old, new)
     )
     return before, after
@@ -50,7 +50,7 @@ def item_spans(
         return None
     spans = []
     for item in longer.children[first : first + extra]:
-        start, stop, beside = _whole_lines(text, item.start, _end(text, item))
+        start, stop, beside = _whole_lines(text, item.start, end_of(text, item))
         if not _ITEM.fullmatch(beside):
             return None
         spans.append(Span(start, stop, ""))
@@ -66,7 +66,7 @@ def pair_span(text: str, block: Node, pair: tuple[Node, Node]) -> Span | None:
     None when more stands there, or the key is no plain word.
     """
     key, value = pair
-    end = _end(text, value)
+    end = end_of(text, value)
     if block.style == "flow":
         start, stop = _flow_span(text, block, key, end)
         beside = (text[start : key.start] + text[end:stop]).replace(",", "")
@@ -111,10 +111,10 @@ def first_other(old: Frame, new: Frame, *, loosely: bool) -> int | None:
     return new[-1][1] + len(new[-1][0])
 
 
-def _end(text: str, node: Node) -> int:
+def end_of(text: str, node: Node) -> int:
     """Where a value ends: with its last scalar, or with the bracket that closes it."""
     if node.style == "block" and node.children:
-        return _end(text, node.children[-1])
+        return end_of(text, node.children[-1])
     # libyaml counts the empty lines below a block scalar in.
     return node.start + len(text[node.start : node.end].rstrip("\n"))
 
@@ -124,5 +124,5 @@ def _flow_span(text: str, block: Node, key: Node, end: int) -> tuple[int, int]:
     keys = list(block.children[::2])
     at = keys.index(key)
     if at:
-        return _end(text, block.children[2 * at - 1]), end
+        return end_of(text, block.children[2 * at - 1]), end
     return key.start, keys[1].start if len(keys) > 1 else end

@@ -12,6 +12,7 @@ from orgvault.domain.forms import dotted
 from orgvault.domain.gate.refused import Refused
 from orgvault.domain.gate.spans import (
     Span,
+    end_of,
     first_other,
     frame,
     item_spans,
@@ -82,7 +83,7 @@ class Comparison(NamedTuple):
             place = f"`{dotted(spot.path)}`" if spot.path else "the whole text"
             self._refuse(f"{place} {spot.what}", spot.path, spot.line)
         for change in changes:
-            if why := _value_fault(change) or _shared(change, old, new):
+            if why := _value_fault(change) or _at_margin(change, new) or _shared(change, old, new):
                 self._refuse(f"`{change.key}` {why}", (*self.at, change.key), change.line)
         self._same_outside(old, new, changes, blocks)
         self._no_new_problem(old, new)
@@ -279,6 +280,19 @@ def _value_fault(change: Change) -> str:
     mended = any(is_trap(one, instants=False) for one in old_texts)
     if change.edit().before == change.edit().after and not mended:
         return "would be written in another way, and say the same"
+    return ""
+
+
+def _at_margin(change: Change, new: Side) -> str:
+    """Whether a line of a text stands no deeper than its key: who reads by lines sees a key."""
+    if change.new is None:
+        return ""
+    key = change.new[0]
+    column = key.start - new.text.rfind("\n", 0, key.start) - 1
+    for node in _items(change.new):
+        for line in new.text[node.start : end_of(new.text, node)].split("\n")[1:]:
+            if line.strip(" ") and len(line) - len(line.lstrip(" ")) <= column:
+                return "has a line that is not indented below its key"
     return ""
 
 

@@ -266,12 +266,13 @@ def test_smug_02_a_lone_carriage_return_begins_a_line(gate: Gate) -> None:
     assert found.why == "`agents.nova.permission_mode` would be added"
     found = refusal(gate, GOAL, "    style: x\r\n" + GOAL)
     assert (found.key, found.line) == ("style", line_of(ORG, "goal: A"))
-    old = ORG.replace("# an agent", "# an\ragent")
-    found = gate.refused(ORG_PATH, old.replace("A site", "The site"), old)
-    assert found == Refusal(
-        Rule.ORG, "a line of org.yaml ends with CR alone: mend it first", "",
-        line_of(ORG, "lead: atlas"),
-    )  # fmt: skip
+    for mark in "\r\x85\u2028\u2029":
+        old = ORG.replace("# an agent", f"# an{mark}agent")
+        found = gate.refused(ORG_PATH, old.replace("A site", "The site"), old)
+        assert found == Refusal(
+            Rule.ORG, "a line of org.yaml ends in a way that not all readers know: mend it first",
+            "", line_of(ORG, "lead: atlas"),
+        )  # fmt: skip
 
 
 def test_smug_02_the_first_carriage_return_is_named(gate: Gate) -> None:
@@ -637,3 +638,10 @@ def test_a_value_that_is_only_written_in_another_way_is_no_change(gate: Gate) ->
     found = refusal(gate, '"yes"', "'yes'")
     why = "`voice` would be written in another way, and say the same"
     assert found == Refusal(Rule.ORG, why, "voice", line_of(ORG, "voice:"))
+
+
+def test_every_line_of_a_text_stands_deeper_than_its_key(gate: Gate) -> None:
+    for value in ("'one\n    tools: x'", "'one\n  tools: x'", '"one\n\n    two"'):
+        found = refusal(gate, '"yes"', value)
+        assert found.why == "`voice` has a line that is not indented below its key", value
+    assert edit(gate, '"yes"', "'one\n     two'").after == ("one two",)

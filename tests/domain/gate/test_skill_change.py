@@ -202,8 +202,8 @@ def test_of_the_frontmatter_the_description_may_change(gate: Gate) -> None:
     answer = gate.accepted(SKILL, both)
     assert [one.key for one in answer.edits] == ["description", "body"]
     lines = f"description: {before}\n"
-    answer = gate.accepted(SKILL, BUILD.replace(lines, ""))
-    assert answer.flags == ("takes `description` out",)
+    found = gate.refused(SKILL, BUILD.replace(lines, ""))
+    assert found == Refusal(Rule.SKILL, "it takes `description` out", "description", 3)
     bare = BUILD.replace(lines, "")
     assert gate.accepted(SKILL, BUILD, bare).edits == (Edit(key="description", after=(before,)),)
 

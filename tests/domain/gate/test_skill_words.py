@@ -77,7 +77,7 @@ def test_a_description_below_an_empty_line(gate: Gate) -> None:
     old = "---\n\nname: a\n---\n# A\n"
     new = old.replace("name", "description: b\nname")
     assert [one.after for one in gate.accepted(SKILL, new, old).edits] == [("b",)]
-    assert [one.after for one in gate.accepted(SKILL, old, new).edits] == [None]
+    assert gate.refused(SKILL, old, new).why == "it takes `description` out"
 
 
 @pytest.mark.parametrize(
