@@ -19,6 +19,8 @@ from orgvault.domain.gate.trees import Change, Comparison, Side
 from orgvault.domain.proposal import BODY, Edit, Rule
 from orgvault.domain.yaml_tree import compose
 
+# So that any answer comes within a fifth of a second.
+CHARACTERS_MAX = 100_000
 _DESCRIPTION = Comparison(Rule.SKILL, (), ("description",))
 _FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\n(?P<keys>(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
 _BEGINS_LIKE_ONE = re.compile(r"[\ufeff\s]*---[ \t]*(?:\n|\Z)")
@@ -42,6 +44,10 @@ def skill_edits(applied: Applied, leads_inside: Callable[[str, bool], bool]) -> 
     `leads_inside` says of a link's target whether it is a file of the agent's knowledge; its
     second argument is whether the target counts from the vault's root, as in `[[…]]`.
     """
+    longest = max(len(applied.old), len(applied.new))
+    if longest > CHARACTERS_MAX:
+        why = f"it has {longest:,} characters, at most {CHARACTERS_MAX:,} are looked through"
+        raise Refused(Rule.SKILL, why)
     changes, begin = _frontmatter_changes(applied)
     for change in changes:
         if change.new is None:

@@ -295,3 +295,13 @@ def test_each_hunk_of_the_body_is_an_edit(gate: Gate) -> None:
 def test_the_words_of_a_link_that_stands_there_may_change(gate: Gate) -> None:
     old = BUILD + "See [the page](https://example.org/page) first.\n"
     gate.accepted(SKILL, old.replace("the page", "their page"), old)
+
+
+def test_a_skill_too_long_to_look_through_is_refused(gate: Gate) -> None:
+    body = BUILD + "Look first.\n" * ((99_900 - len(BUILD)) // 12)
+    fits = body + "x" * (100_000 - len(body) - 1) + "\n"
+    assert len(fits) == 100_000
+    gate.accepted(SKILL, fits.replace("xx", "xy", 1), fits)
+    found = gate.refused(SKILL, fits.replace("xx", "xyx", 1), fits)
+    why = "it has 100,001 characters, at most 100,000 are looked through"
+    assert found == Refusal(Rule.SKILL, why)
