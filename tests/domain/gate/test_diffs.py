@@ -351,7 +351,9 @@ def test_bytes_that_are_no_text_and_too_many_of_them(short: Gate) -> None:
     short.files[SKILL] = b"one\ntwo\n\0"
     assert short.no(line) == shape("the file is not a text of at most 1,000,000 characters")
     short.files[SKILL] = b"one\ntwo\n" + b"x" * (1_000_000 - 8)
-    assert isinstance(short.judge(line), Accepted)
+    answer = short.judge(line)
+    assert isinstance(answer, Refusal)
+    assert answer.rule is Rule.SKILL  # for which it is too long as well
     short.files[SKILL] += b"x"
     assert short.no(line) == shape("the file is not a text of at most 1,000,000 characters")
 
