@@ -52,3 +52,15 @@ def _named(path: str) -> str:
     if not _QUOTED.search(path):
         return path
     return '"' + _QUOTED.sub(lambda c: f"\\{ord(c[0]):03o}", path) + '"'
+
+
+def as_lf(content: bytes) -> bytes:
+    """A content without regard to its line ends, which git may convert."""
+    return content.replace(b"\r\n", b"\n")
+
+
+def is_edited(one: bytes | None, other: bytes | None) -> bool:
+    """Whether two contents (None: no file) differ in more than their line ends."""
+    if one is None or other is None:
+        return one is not other
+    return as_lf(one) != as_lf(other)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
+from orgvault.domain.patch import is_edited
 from orgvault.domain.proposal import BODY, Edit, Proposal, Target
 from orgvault.domain.yaml_node import Node, child, key_text, target
 from orgvault.domain.yaml_tree import Document, compose
@@ -40,7 +41,7 @@ def decide(proposal: Proposal, head: bytes | None, working: bytes | None, now: s
     """
     if proposal.shipped_commit is not None:
         return Decided(State.SHIPPED, f"in other words, as {proposal.shipped_commit[:10]}")
-    if _lines(head) != _lines(working):
+    if is_edited(head, working):
         return Decided(State.OPEN, f"{proposal.path} has changes that are not committed")
     if head is None:
         return Decided(State.WITHDRAWN, f"{proposal.path} is gone")
@@ -151,8 +152,3 @@ def _words(lines: Sequence[str]) -> tuple[str, ...]:
 def _found(lines: Sequence[str], wanted: Sequence[str]) -> list[int]:
     last = len(lines) - len(wanted)
     return [at for at in range(last + 1) if tuple(lines[at : at + len(wanted)]) == tuple(wanted)]
-
-
-def _lines(content: bytes | None) -> bytes | None:
-    """A content without regard to its line ends, which git may convert."""
-    return None if content is None else content.replace(b"\r\n", b"\n")

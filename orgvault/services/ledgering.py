@@ -16,6 +16,7 @@ from orgvault.domain.card_file import with_status
 from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.ledger import Entry, Verdict
 from orgvault.domain.ledger_file import write_entry
+from orgvault.domain.patch import is_edited
 from orgvault.domain.problem import Problem
 from orgvault.domain.proposal import Accepted, Proposal
 from orgvault.domain.proposal_state import Decided, State, decide
@@ -280,7 +281,7 @@ def _reads(proposal: Proposal, wanted: Decided, content: bytes | None) -> bool:
 def _in_head(desk: Desk, proposal: Proposal, state: State) -> bool:
     """Whether HEAD says just this of a proposal, and nobody is editing the file."""
     head = desk.vault.committed(proposal.path)
-    edited = _lf(head) != _lf(desk.vault.read(proposal.path))
+    edited = is_edited(head, desk.vault.read(proposal.path))
     return not edited and _reads(proposal, Decided(state), head)
 
 
@@ -294,10 +295,6 @@ def rows(
     episodes = logs.records(Episode, "episodes", agent, problems)
     corrections = logs.records(Correction, "corrections", agent, problems)
     return episodes, {one.episode for one in corrections}
-
-
-def _lf(content: bytes | None) -> bytes | None:
-    return None if content is None else content.replace(b"\r\n", b"\n")
 
 
 # ── writing ─────────────────────────────────────────────────────────────────────────────────

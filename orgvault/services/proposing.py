@@ -12,7 +12,7 @@ from orgvault.domain.eligibility import Filed, refusal, refusal_of_change
 from orgvault.domain.episode import Episode
 from orgvault.domain.gate import judge
 from orgvault.domain.org import FILE
-from orgvault.domain.patch import unified
+from orgvault.domain.patch import is_edited, unified
 from orgvault.domain.proposal import PROSE, Accepted, Proposal, Refusal, Target
 from orgvault.domain.proposal_prompt import (
     REPLACE_CHARS,
@@ -227,7 +227,7 @@ class Proposing:
             accepted = self._judged(agent, change, wish)
             base = desk.vault.repository.head().oid
             head = desk.vault.committed(accepted.path)
-            dirty = base is None or head is None or _lf(head) != _lf(accepted.old)
+            dirty = base is None or head is None or is_edited(head, accepted.old)
             reason = refusal_of_change(agent, accepted, filed, dirty=dirty)
             if reason is not None:
                 raise NotEligible(claim_id, reason)
@@ -317,8 +317,3 @@ def _edited(old: bytes, agent: Agent, change: Change) -> bytes | Unspliced:
         return asked
     spliced = with_value(text, agent.id, *asked)
     return spliced if isinstance(spliced, Unspliced) else spliced.encode()
-
-
-def _lf(content: bytes) -> bytes:
-    """A content without regard to its line ends, which git may convert."""
-    return content.replace(b"\r\n", b"\n")

@@ -6,7 +6,7 @@ from orgvault.domain.gate import judge
 from orgvault.domain.gate.diffs import read_diff
 from orgvault.domain.gate.refused import Refused
 from orgvault.domain.ledger import Entry, in_words
-from orgvault.domain.patch import unified
+from orgvault.domain.patch import as_lf, is_edited, unified
 from orgvault.domain.proposal import Accepted, Proposal, Refusal, Target
 from orgvault.domain.splice import Unspliced, prose, with_value
 from orgvault.services.desk import Desk
@@ -29,7 +29,7 @@ def reverse(desk: Desk, entry: Entry, proposal: Proposal, diff: bytes) -> Accept
     old = desk.vault.read(path)
     if old is None:
         return GONE.format(path=path)
-    if _lf(old) != _lf(desk.vault.committed(path) or b""):
+    if is_edited(old, desk.vault.committed(path) or b""):
         return UNCOMMITTED.format(path=path)
     new = _lines_back(old, diff) or _values_back(desk, old, entry, proposal)
     if new is None or new == old:
@@ -58,8 +58,8 @@ def rationale(entry: Entry) -> str:
 def _lines_back(old: bytes, diff: bytes) -> bytes | None:
     """The content with each hunk's new lines, if they stand there once, as they were before."""
     try:
-        text = _lf(old).decode()
-        hunks = read_diff(_lf(diff)).hunks
+        text = as_lf(old).decode()
+        hunks = read_diff(as_lf(diff)).hunks
     except (Refused, UnicodeDecodeError):
         return None
     for hunk in hunks:
@@ -89,7 +89,3 @@ def _values_back(desk: Desk, old: bytes, entry: Entry, proposal: Proposal) -> by
             return None
         text = made
     return text.encode()
-
-
-def _lf(content: bytes) -> bytes:
-    return content.replace(b"\r\n", b"\n")
