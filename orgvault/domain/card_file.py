@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from orgvault.domain.card import Card
 from orgvault.domain.format_version import newer_format
+from orgvault.domain.frontmatter import FRONTMATTER
 from orgvault.domain.ids import INSTANT
 from orgvault.domain.problem import Problem
 from orgvault.domain.record import described, plain
@@ -17,7 +18,6 @@ from orgvault.domain.yaml_scalars import quoted, written
 from orgvault.domain.yaml_tree import Document, compose
 
 FORMAT = 1
-_FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?P<keys>(?:.*\n)*?)---[ \t]*(?:\r?\n|\Z)")
 _NO_STATUS = "no status in the frontmatter"
 _FIRST_LINE = 2  # of the keys, below the opening `---`
 _OURS = frozenset(one.name for one, _ in described(Card))
@@ -41,7 +41,7 @@ def read_card(text: str, file: str) -> tuple[Card | None, tuple[Problem, ...]]:
 
 def card_body(text: str) -> str:
     """What stands below the frontmatter; all of it when there is none."""
-    match = _FRONTMATTER.match(text)
+    match = FRONTMATTER.match(text)
     return text[match.end() :] if match else text
 
 
@@ -95,7 +95,7 @@ def closed(text: str, reason: str) -> str:
 
 def _frontmatter(text: str, file: str) -> tuple[Document, int] | Problem:
     """The frontmatter with what is wrong in keys of ours, and where in the text it starts."""
-    match = _FRONTMATTER.match(text)
+    match = FRONTMATTER.match(text)
     if match is None:
         what = "no frontmatter (keys between two lines `---` at the top)"
         return Problem(file, 1, what, "restore it from git, or file the card anew")

@@ -4,10 +4,10 @@ Values are compared, not lines, so that it does not matter how a person shipped 
 squashed, cherry-picked, merged, or typed anew with other quotes and indentation.
 """
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 
+from orgvault.domain.frontmatter import FRONTMATTER
 from orgvault.domain.patch import is_edited
 from orgvault.domain.proposal import BODY, Edit, Proposal, Target
 from orgvault.domain.yaml_node import Node, child, key_text, target
@@ -122,11 +122,8 @@ def _folded(value: tuple[str, ...] | None) -> tuple[str, ...] | None:
     return None if value is None else tuple(" ".join(text.split()) for text in value)
 
 
-_FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?P<keys>(?:.*\n)*?)---[ \t]*(?:\r?\n|\Z)")
-
-
 def _frontmatter(text: str) -> str:
-    match = _FRONTMATTER.match(text)
+    match = FRONTMATTER.match(text)
     return match["keys"] if match else ""
 
 

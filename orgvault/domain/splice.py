@@ -10,6 +10,7 @@ from copy import deepcopy
 from difflib import SequenceMatcher
 from itertools import product
 
+from orgvault.domain.frontmatter import FRONTMATTER
 from orgvault.domain.proposal import LIST, PROSE
 from orgvault.domain.scalar_source import Splice, in_quotes, line_end, quotes_for, spellings
 from orgvault.domain.yaml_node import Node, key_text
@@ -21,8 +22,6 @@ _TRIED = 64  # combinations of spellings
 _NEEDS_QUOTES = re.compile(
     r"[\s\-?:,\[\]{}#&*!|>'\"%@`~=<.+\d]|.*(?::(?:\s|\Z)|\s#|[\[\]{},]|\s\Z)", re.DOTALL
 )
-
-_FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|\Z)")
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def with_words(text: str, find: str, replace: str) -> str | Unspliced:
     """
     end = line_end(text)
     old, new = find.replace("\n", end), replace.replace("\n", end)
-    front = _FRONTMATTER.match(text)
+    front = FRONTMATTER.match(text)
     start = front.end() if front else 0
     if not find.strip():
         return NOTHING_TO_FIND

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from orgvault.domain.frontmatter import FRONTMATTER
 from orgvault.domain.gate.places import target_of
 from orgvault.domain.gate.refused import Refused
 from orgvault.domain.proposal import Target
@@ -55,7 +56,6 @@ def _below(vault: Vault, tree: WorkingTree, path: str, depth: int) -> Iterator[s
 
 
 _DEEPEST = 6
-_FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|\Z)")
 
 
 def _text(content: bytes) -> str:
@@ -64,5 +64,5 @@ def _text(content: bytes) -> str:
         text = content.decode()
     except UnicodeDecodeError:
         return ""
-    front = _FRONTMATTER.match(text)
+    front = FRONTMATTER.match(text)
     return text[front.end() if front else 0 :].replace("\r\n", "\n")
