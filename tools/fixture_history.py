@@ -29,7 +29,7 @@ from orgvault.domain.ids import derived_id, random_id, random_row_id
 from orgvault.domain.instants import instant
 from orgvault.domain.org_compiler import compile_org, encode_compiled
 from orgvault.domain.reflection import Reflection, Result, Verdict
-from orgvault.domain.wake import Outcome, Reason, Status, Trigger, closed, opened, wakes
+from orgvault.domain.wake import Asked, Outcome, Reason, Status, Trigger, closed, opened, wakes
 from orgvault.services.setting_up import ATTRIBUTES, IGNORED
 from orgvault.store.logs import BY_AGENT, encode
 
@@ -137,7 +137,7 @@ def _run(
     reason, card, said = chance.choice(WORK[agent])
     at, done_at = instant(moment), instant(moment + timedelta(minutes=chance.randrange(3, 25)))
     run = f"{agent}-{number:04d}"
-    event = opened(random_id("w", chance.randbytes(5)), agent, reason, card, "", at, "sam")
+    event = opened(random_id("w", chance.randbytes(5)), agent, Asked(reason, card), at, "sam")
     written.add("wakes", agent, at, event)
     wake = wakes([event])[0]
     written.add("wakes", agent, done_at, closed(wake, run, done_at, "sam"))

@@ -11,6 +11,8 @@ CLAIM_ID = r"c-[0-9a-hjkmnp-tv-z]{8}"
 WAKE_ID = r"w-[0-9a-hjkmnp-tv-z]{8}"
 CARD_ID = r"(?:t|imp)-[0-9a-hjkmnp-tv-z]{8}"
 RUN_ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
+ROUTINE_ID = AGENT_ID
+RECORD_ID = r"r-[0-9a-hjkmnp-tv-z]{8}"
 ROW_ID = r"[a-z][a-z0-9.-]{0,63}"
 SHA256 = r"[0-9a-f]{64}"
 INSTANT = (
@@ -25,8 +27,8 @@ DEVICE_NAMES = frozenset(
 )
 # Verbs of the command groups that also take an agent: `memory stats` must stay unambiguous.
 _VERBS = (
-    "add all check close compile diff done edit episodes exec import list preview query redo "
-    "render retire run shape shipped show start stats sync try verify why"
+    "add all check close compile diff done due edit episodes exec import list pause post preview "
+    "query redo render resume retire run shape shipped show start stats sync try verify why"
 )
 VERBS = frozenset(_VERBS.split())
 

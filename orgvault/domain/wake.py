@@ -3,7 +3,16 @@
 from dataclasses import replace
 from enum import StrEnum
 
-from orgvault.domain.ids import AGENT_ID, CARD_ID, INSTANT, ROW_ID, RUN_ID, WAKE_ID
+from orgvault.domain.ids import (
+    AGENT_ID,
+    CARD_ID,
+    INSTANT,
+    ROUTINE_ID,
+    ROW_ID,
+    RUN_ID,
+    WAKE_ID,
+    derived_id,
+)
 from orgvault.domain.instants import normal
 from orgvault.domain.record import says
 from orgvault.values import dataclass
@@ -47,19 +56,34 @@ REPORTED = (Outcome.DONE, Outcome.BLOCKED, Outcome.REQUEST_CHANGES)
 
 @dataclass(frozen=True, kw_only=True)
 class WakeEvent:
-    """One row of `wakes/`: a wake was added, or closed by a run."""
+    """One row of `wakes/`: a wake was added, taken by a run that began, or closed by one."""
 
     v: int = says("Format version of the row.", default=1, minimum=1, maximum=1)
     id: str = says("Row id: the wake's id and the event.", pattern=ROW_ID)
     agent: str = says("The agent that is asked to run.", pattern=AGENT_ID)
     wake: str = says("The wake.", pattern=WAKE_ID)
-    event: str = says("What happened to it.", choices=("added", "closed"))
+    event: str = says("What happened to it.", choices=("added", "taken", "closed"))
     at: str = says("When (UTC).", pattern=INSTANT, normal=normal)
     actor: str = says("Who did it.", max_chars=200)
     reason: Reason | None = says("Why the agent is asked to run (added).", default=None)
     card: str | None = says("The card it is about (added).", default=None, pattern=CARD_ID)
     note: str = says("A line for the agent (added).", default="", max_chars=4000)
-    run: str | None = says("The run that closed it (closed).", default=None, pattern=RUN_ID)
+    chat_seq: int | None = says(
+        "The message of the group chat that it delivers (added).", default=None, minimum=1
+    )
+    routine: str | None = says("The routine that is due (added).", default=None, pattern=ROUTINE_ID)
+    run: str | None = says("The run that took or closed it.", default=None, pattern=RUN_ID)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Why an agent is asked to run, and what about."""
+
+    reason: Reason
+    card: str | None = None
+    note: str = ""
+    chat_seq: int | None = None
+    routine: str | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +97,10 @@ class Wake:
     note: str
     added_at: str
     added_by: str
+    chat_seq: int | None = None
+    routine: str | None = None
+    taken_by_run: str | None = None  # the latest; whether that run is still going, its lock says
+    taken_at: str | None = None
     closed_at: str | None = None
     closed_by_run: str | None = None
 
@@ -104,13 +132,20 @@ def trigger_of(reason: Reason) -> Trigger:
     return Trigger.CHAT_END if reason in {Reason.CHAT, Reason.MENTION} else Trigger.WAKE_DONE
 
 
-def opened(
-    wake: str, agent: str, reason: Reason, card: str | None, note: str, at: str, actor: str
-) -> WakeEvent:
+def opened(wake: str, agent: str, asked: Asked, at: str, actor: str) -> WakeEvent:
     """The event that adds a wake."""
     return WakeEvent(
         id=f"{wake}.added", agent=agent, wake=wake, event="added", at=at, actor=actor,
-        reason=reason, card=card, note=note,
+        reason=asked.reason, card=asked.card, note=asked.note, chat_seq=asked.chat_seq,
+        routine=asked.routine,
+    )  # fmt: skip
+
+
+def taken(wake: Wake, run: str, at: str, actor: str) -> WakeEvent:
+    """The event that says which run has begun to answer a wake."""
+    return WakeEvent(
+        id=derived_id("k", wake.id, run), agent=wake.agent, wake=wake.id, event="taken", at=at,
+        actor=actor, run=run,
     )  # fmt: skip
 
 
@@ -125,18 +160,24 @@ def closed(wake: Wake, run: str, at: str, actor: str) -> WakeEvent:
 def wakes(events: list[WakeEvent]) -> list[Wake]:
     """The wakes that a list of events tells, in the order they were added."""
     found: dict[str, Wake] = {}
+    takings: dict[str, WakeEvent] = {}
     closings: dict[str, WakeEvent] = {}
     for event in events:
         if event.event == "closed":
             closings.setdefault(event.wake, event)
+        elif event.event == "taken":
+            known = takings.get(event.wake)
+            if known is None or known.at <= event.at:
+                takings[event.wake] = event
         elif event.wake not in found:
             found[event.wake] = Wake(
                 event.wake, event.agent, event.reason or Reason.MANUAL, event.card, event.note,
-                event.at, event.actor,
+                event.at, event.actor, event.chat_seq, event.routine,
             )  # fmt: skip
-    return [
-        replace(wake, closed_at=closings[key].at, closed_by_run=closings[key].run)
-        if key in closings
-        else wake
-        for key, wake in found.items()
-    ]
+    for key, event in takings.items():
+        if key in found:
+            found[key] = replace(found[key], taken_by_run=event.run, taken_at=event.at)
+    for key, event in closings.items():
+        if key in found:
+            found[key] = replace(found[key], closed_at=event.at, closed_by_run=event.run)
+    return list(found.values())

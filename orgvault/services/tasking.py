@@ -6,7 +6,7 @@ from orgvault.domain.card import Card
 from orgvault.domain.card_file import with_status, write_card
 from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.problem import Problem
-from orgvault.domain.wake import Outcome, Reason
+from orgvault.domain.wake import Asked, Outcome, Reason
 from orgvault.errors import AlreadySo, NoTitle, UnknownCard
 from orgvault.services.desk import Desk, row, sound
 from orgvault.services.waking import added
@@ -74,7 +74,7 @@ def redo(desk: Desk, card_id: str, why: str) -> SentBack:
         why=desk.masked(why), actor=desk.actor.name, at=desk.clock.now(),
     )  # fmt: skip
     sound(correction)
-    wake = added(desk, agent, Reason.TASK, card_id, why)
+    wake = added(desk, agent, Asked(Reason.TASK, card_id, why))
     message = desk.message(f"task({agent.id}): redo {card_id}", "task-redo", agent.id, done.run)
     with desk.vault.change(message, desk.author, correction.at) as change:
         change.add(row("corrections", correction))

@@ -1,8 +1,10 @@
 """Wakes: asking an agent to run, and what a run says of itself."""
 
+from dataclasses import replace
+
 from orgvault.domain import wake as wakes
 from orgvault.domain.roster import Agent
-from orgvault.domain.wake import Reason, Status, Wake, WakeEvent
+from orgvault.domain.wake import Asked, Reason, Status, Wake, WakeEvent
 from orgvault.errors import UnknownCard, WhoseRun
 from orgvault.services.desk import Desk, row, sound
 
@@ -15,7 +17,7 @@ def add_wake(desk: Desk, agent_id: str, reason: Reason, card: str | None, note: 
     """
     agent = desk.agent(agent_id)
     desk.require("wake", f"wake {agent.id}", agent)
-    event = added(desk, agent, reason, card, note)
+    event = added(desk, agent, Asked(reason, card, note))
     if card is not None and not _has_card(desk, card):
         raise UnknownCard(card, "")
     message = desk.message(f"wake({agent.id}): {reason}", "wake-add", agent.id)
@@ -23,12 +25,10 @@ def add_wake(desk: Desk, agent_id: str, reason: Reason, card: str | None, note: 
     return event.wake
 
 
-def added(desk: Desk, agent: Agent, reason: Reason, card: str | None, note: str) -> WakeEvent:
+def added(desk: Desk, agent: Agent, asked: Asked) -> WakeEvent:
     """The event of a new wake, still to be recorded.  Raises BadValue."""
-    wake = desk.new_id("w")
-    event = wakes.opened(
-        wake, agent.id, reason, card, desk.masked(note), desk.clock.now(), desk.actor.name
-    )
+    asked = replace(asked, note=desk.masked(asked.note))
+    event = wakes.opened(desk.new_id("w"), agent.id, asked, desk.clock.now(), desk.actor.name)
     sound(event)
     return event
 
