@@ -163,8 +163,11 @@ class Commits:
     def _commit(self, entries: Sequence[Entry], since_ns: int) -> None:
         """Append the rows of entries and commit each entry; taken back when it fails."""
         tries: list[Segments] = []
+        placed: list[str] = []
         heads = {t.path: self._oid_in_head(t.path) for entry in entries for t in entry.texts}
         try:
+            for entry in entries:
+                self._place_contents(entry, placed)
             while True:
                 tries.append(
                     Segments(self._place, self._logs, self.in_head, max(e.at for e in entries)[:7])
@@ -178,11 +181,26 @@ class Commits:
         except (OrgvaultError, OSError):
             for segments in reversed(tries):
                 segments.undo()
+            self._take_away(placed)
             raise
         finally:
             for segments in tries:
                 for remark in segments.remarks:
                     self._remark(remark)
+
+    def _place_contents(self, entry: Entry, placed: list[str]) -> None:
+        """Write an entry's contents where they are missing; `placed` gets those paths."""
+        for content in entry.contents:
+            self._place.check(content.path)
+            if self._place.read(content.path) is None:
+                placed.append(content.path)
+                self._place.write(content.path, content.text.encode())
+
+    def _take_away(self, placed: Sequence[str]) -> None:
+        """Remove contents that were just written, unless somebody has committed them."""
+        for path in placed:
+            if self._oid_in_head(path) is None:
+                files.remove_durably(self._place.path(path))
 
     def _land(
         self, entries: Sequence[Entry], segments: Segments, heads: Mapping[str, str | None],
@@ -198,6 +216,7 @@ class Commits:
 
     def _step(self, segments: Segments, entry: Entry, heads: Mapping[str, str | None]) -> Step:
         contents: dict[str, bytes | None] = dict(segments.append(entry.rows))
+        contents.update({one.path: one.text.encode() for one in entry.contents})
         contents.update({text.path: text.will_be for text in entry.texts})
         whole = self._place.in_repository
         return Step(

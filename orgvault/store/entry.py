@@ -36,6 +36,17 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Content:
+    """A file, relative to the vault, that is named by what it holds: it is never changed.
+
+    It is recorded with rows, and like them it can be written by anybody, in any order.
+    """
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Text:
     """A whole file of the working tree, relative to the vault, with `/`.
 
@@ -57,7 +68,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Entry:
-    """The rows and texts of one commit on `ref`, in the vault at `prefix` of the repository.
+    """What one commit on `ref` holds, in the vault at `prefix` of the repository.
 
     `author` is `(name, email)`; `at` an instant; `companions` are the spool files whose rows
     belong to the same commit.
@@ -71,6 +82,7 @@ class Entry:
     rows: tuple[Row, ...] = ()
     texts: tuple[Text, ...] = ()
     companions: tuple[str, ...] = ()
+    contents: tuple[Content, ...] = ()
 
     def __post_init__(self) -> None:
         moment(self.at)  # ValueError here, not when somebody else comes to commit it
@@ -102,6 +114,8 @@ class Entry:
             ],
             "companions": self.companions,
         }
+        if self.contents:
+            plain["contents"] = [[one.path, one.text] for one in self.contents]
         return json.dumps(plain).encode() + b"\n"
 
 
@@ -116,6 +130,7 @@ def decode(content: bytes) -> Entry | None:
             data["ref"], data["prefix"], data["message"], (name, email), data["at"],
             tuple(Row(*row) for row in data["rows"]),
             tuple(_text(*text) for text in data["texts"]), tuple(data["companions"]),
+            tuple(Content(*one) for one in data.get("contents", ())),
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError, NoRow):
         return None

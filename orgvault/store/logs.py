@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 from orgvault.domain import record
@@ -141,6 +142,24 @@ class Logs:
         records = (_as_record(kind, line, []) for line in found)
         return [one for one in records if one is not None]
 
+    def newest(self, kind: type[T], log: str, agent: str) -> Iterator[T]:
+        """The rows of a log that fit the record, newest first; reads no more than is asked for."""
+        records = (_as_record(kind, line, []) for line in self.newest_lines(log, agent))
+        return (one for one in records if one is not None)
+
+    def newest_lines(self, log: str, agent: str) -> Iterator[Line]:
+        """The rows of a log that can be read, newest first, each id once.
+
+        Spooled rows are the newest, then segment by segment from the end.
+        """
+        seen = set()
+        spooled = [(row.line.encode(), SPOOLED) for row in self._waiting(log, agent)]
+        for raw, name in chain(reversed(spooled), self._backwards(log, agent)):
+            for line in _line(raw, name, 0, []):
+                if line.row.get("id") not in seen:
+                    seen.add(line.row.get("id"))
+                    yield line
+
     def mention(self, log: str, agent: str, word: str) -> bool:
         """Whether a quoted word stands anywhere in an agent's rows; parses nothing."""
         needle = f'"{word}"'
@@ -174,6 +193,12 @@ class Logs:
                 yield from _line(raw, name, number, problems)
         for row in spooled:
             yield from _line(row.line.encode(), SPOOLED, 0, problems)
+
+    def _backwards(self, log: str, agent: str) -> Iterator[tuple[bytes, str]]:
+        for path in reversed(self.segments(log, agent)):
+            name = self._name(path)
+            for raw in reversed(self.content(path).split(b"\n")):
+                yield raw, name
 
     def _matching(
         self, log: str, agent: str, wanted: set[str], problems: list[Problem]

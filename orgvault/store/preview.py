@@ -1,26 +1,36 @@
 """A vault that writes nothing: `--dry-run` takes the same path up to the last step."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import unified_diff
 
 from orgvault.errors import VaultBusy
-from orgvault.store.entry import Message, Row
+from orgvault.store.entry import Content, Message, Row
 from orgvault.store.vault import Change, Identity, Vault
 
 
 class Preview(Vault):
     """Computes every write and keeps it in `planned`: subject, rows, a diff for each text."""
 
-    def record(self, message: Message, author: Identity, rows: Sequence[Row], at: str) -> None:
-        """Plan rows.  Raises what the write itself would raise."""
+    def record(
+        self, message: Message, author: Identity, rows: Sequence[Row], at: str,
+        contents: Sequence[Content] = (),
+    ) -> None:  # fmt: skip
+        """Plan rows and contents.  Raises what the write itself would raise."""
         del author, at
         self._may_write()
         try:
             self._would_wait()
         except VaultBusy as busy:
             self._remark(f"would be recorded, to be committed later: {busy.why}")
-        self._plan(message, rows, ())
+        missing = [one for one in contents if self.read(one.path) is None]
+        self._plan(message, rows, [self._diff(one.path, one.text) for one in missing])
+
+    def record_in_order(
+        self, message: Message, author: Identity, make: Callable[[], Sequence[Row]], at: str
+    ) -> None:
+        """Plan rows.  Raises what the write itself would raise."""
+        self.record(message, author, make(), at)
 
     @contextmanager
     def change(

@@ -7,7 +7,7 @@ settles what others left: a journal after a crash, rows that could not be commit
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from orgvault import posix
@@ -19,13 +19,13 @@ from orgvault.git.repository import Identity
 from orgvault.store import files
 from orgvault.store.change import Change
 from orgvault.store.commits import NOBODY, Commits
-from orgvault.store.entry import Entry, Message, Row
+from orgvault.store.entry import Content, Entry, Message, Row
 from orgvault.store.faults import BeingWritten, Unlockable
 from orgvault.store.logs import Logs
 from orgvault.store.place import ORG, Place
 from orgvault.store.spool import Spool
 
-__all__ = ["NOBODY", "ORG", "Change", "Identity", "Message", "Row", "Vault"]
+__all__ = ["NOBODY", "ORG", "Change", "Content", "Identity", "Message", "Row", "Vault"]
 
 LOCK_LIMIT_S = 10.0
 
@@ -97,24 +97,45 @@ class Vault:
         )  # fmt: skip
         return told.decode(errors="replace").partition("\t")[0]
 
+    def content_waiting(self, relative: str) -> str | None:
+        """A content that is acknowledged but not yet written; None when there is none."""
+        spooled = self._spooled(self.repository.branch())
+        found = (one.text for entry in spooled for one in entry.contents if one.path == relative)
+        return next(found, None)
+
     def waiting(self) -> int:
         """How many acknowledged writes are not committed yet (on any branch)."""
         return len(self._spool.names())
 
     # ── writing ─────────────────────────────────────────────────────────────────────────────
 
-    def record(self, message: Message, author: Identity, rows: Sequence[Row], at: str) -> None:
-        """Acknowledge rows, then commit them if the vault lets us.
+    def record(
+        self, message: Message, author: Identity, rows: Sequence[Row], at: str,
+        contents: Sequence[Content] = (),
+    ) -> None:  # fmt: skip
+        """Acknowledge rows and the contents they name, then commit them if the vault lets us.
 
-        Once this returns the rows survive anything; `remarks` tells what keeps them from being
+        Once this returns they survive anything; `remarks` tells what keeps them from being
         committed now.  Raises Detached, ForeignRepository or NotRecorded with nothing written.
         """
-        own = self._acknowledge(message, author, rows, at)
+        own = self._acknowledge(message, author, rows, at, contents)
         try:
             with self._locked() as lock:
                 self._settle_or_say(lock, own)
         except VaultBusy as busy:
             self._remark(f"recorded, to be committed later: {busy.why}")
+
+    def record_in_order(
+        self, message: Message, author: Identity, make: Callable[[], Sequence[Row]], at: str
+    ) -> None:
+        """As `record`, of rows that are made from those that stand while nobody else writes.
+
+        For numbers that must be given once.  Raises VaultBusy, too, with nothing written.
+        """
+        self._branch()
+        with self._locked() as lock:
+            own = self._acknowledge(message, author, make(), at)
+            self._settle_or_say(lock, own)
 
     @contextmanager
     def change(
@@ -247,12 +268,15 @@ class Vault:
             self.place, self._spool, self.logs, lock, sign=self.sign, remark=self._remark
         )
 
-    def _acknowledge(self, message: Message, author: Identity, rows: Sequence[Row], at: str) -> str:
+    def _acknowledge(
+        self, message: Message, author: Identity, rows: Sequence[Row], at: str,
+        contents: Sequence[Content] = (),
+    ) -> str:  # fmt: skip
         self.repository.trusted()
         return self._spool.put(
             Entry(
                 self._branch(), self.prefix, str(message), (author.name, author.email), at,
-                tuple(rows),
+                tuple(rows), contents=tuple(contents),
             )
         )  # fmt: skip
 
@@ -262,15 +286,13 @@ class Vault:
             raise Detached
         return branch
 
+    def _spooled(self, ref: str | None) -> list[Entry]:
+        entries = self._spool.entries(self._spool.names(), [])
+        return [one for one in entries.values() if (one.ref, one.prefix) == (ref, self.prefix)]
+
     def _spooled_rows(self) -> list[Row]:
         ref = self.repository.branch()
-        entries = self._spool.entries(self._spool.names(), [])
-        spooled = [
-            row
-            for entry in entries.values()
-            if (entry.ref, entry.prefix) == (ref, self.prefix)
-            for row in entry.rows
-        ]
+        spooled = [row for entry in self._spooled(ref) for row in entry.rows]
         if ref is None or self.repository.head().ref is not None:
             return spooled
         # A rebase or a bisect shows files of another commit: the branch's own rows count too.

@@ -1,6 +1,6 @@
 """A vault writer that dies where it is told to: a server that forks one writer for each order.
 
-Reads lines of JSON `{"root": …, "what": "record"|"change", "at": n, "group": bool}`; the writer
+Reads lines of JSON `{"root": …, "what": …, "at": n, "group": bool}`; the writer
 kills itself (or its whole group, git's children included) as it is about to do the n-th thing
 that changes or opens a file, or starts a process.  Answers `killed`, or `done`.
 """
@@ -13,19 +13,24 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
-from orgvault.store.vault import Vault
+from orgvault.store.vault import Content, Vault
 from tests.vaults import AT, NOVA, message, row
 
 EVENTS = {
     "open", "os.rename", "os.remove", "os.link", "os.mkdir", "os.truncate", "os.utime",
     "os.chmod", "shutil.copyfile", "subprocess.Popen",
 }  # fmt: skip
+CONTENTS = (".agents/org/runs/texts/a1/a1.md", ".agents/org/runs/texts/b2/b2.md")
 TEXTS = ("Org/a.md", "Org/b.md", "Org/new/c.md", "Org/gone.md")
 
 
 def act(root: str, what: str) -> None:
-    """Record a row, or change four texts with two rows."""
+    """Record a row, alone or with contents, or change four texts with two rows."""
     vault = Vault.find(root)
+    if what == "contents":
+        contents = [Content(path, "new\n") for path in CONTENTS]
+        vault.record(message("run(nova): new"), NOVA, [row("nova", "e-new")], AT, contents)
+        return
     if what == "record":
         vault.record(message("wake(nova): new"), NOVA, [row("nova", "e-new")], AT)
         return

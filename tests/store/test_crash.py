@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.crashes import TEXTS
+from tests.store.crashes import CONTENTS, TEXTS
 from tests.vaults import Home, make_vault
 
 OLD = {"Org/a.md": "old\n", "Org/b.md": None, "Org/new/c.md": None, "Org/gone.md": "old\n"}
 NEW = {"Org/a.md": "new\n", "Org/b.md": "new\n", "Org/new/c.md": "new\n", "Org/gone.md": None}
+_STEPS = {"record": 1, "contents": 3, "change": 2}
 LOCKS = ("index.lock", "HEAD.lock", "refs/heads/main.lock")
 
 
@@ -84,6 +85,11 @@ def check_next_command(home: Home, what: str, *, promised: bool) -> None:
     assert len(rows) == len(set(rows))
     assert {"e-0", "e-next"} <= set(rows)
     assert "e-new" in rows or not promised
+    if what == "contents":
+        written = ["new\n" if "e-new" in rows else None] * len(CONTENTS)
+        assert [home.text_in_head(path) for path in CONTENTS] == written
+        places = [home.root / path for path in CONTENTS]
+        assert [at.read_text() if at.exists() else None for at in places] == written
     if what == "change":
         assert texts(home) in (OLD, NEW)
         assert {path: home.text_in_head(path) for path in TEXTS} == texts(home)
@@ -94,13 +100,13 @@ def check_next_command(home: Home, what: str, *, promised: bool) -> None:
 
 
 @pytest.mark.parametrize("group", [False, True], ids=["alone", "group"])
-@pytest.mark.parametrize("what", ["record", "change"])
+@pytest.mark.parametrize("what", ["record", "contents", "change"])
 def test_kill_at_every_step(memory: Path, crasher: Crasher, what: str, *, group: bool) -> None:
     model = busy_vault(memory / "model")
     persons = ours_aside(model)
     killed = 0
     # `make torture` tries every step of each; here the row's, and a part of the rest.
-    step = 1 if os.environ.get("ORGVAULT_TORTURE") else (2 if what == "change" else 1) + 2 * group
+    step = 1 if os.environ.get("ORGVAULT_TORTURE") else _STEPS[what] + 2 * group
     for at in range(1, 1000, step):
         top = memory / f"v{at}"
         shutil.copytree(model.top, top, symlinks=True)
