@@ -1,6 +1,7 @@
 """How fast the transaction is: each figure beside its reference, measured in the same run."""
 
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -9,16 +10,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from statistics import median
+from uuid import UUID
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from orgvault.domain.episode import Episode, TranscriptFile, episode_id
+from orgvault.domain.ids import random_id
+from orgvault.domain.wake import Outcome, Reason
+from orgvault.store.entry import Row
+from orgvault.store.logs import encode
 from orgvault.store.vault import Vault
 from tests.vaults import AT, NOVA, Home, make_vault, message, row
 
 ONLY = ("commit", "-q", "-m", "x", "--only", "--")
 EPISODE = 260  # bytes of filling: the usual length of an episode's row
+_SAID = (
+    "the site build failed before its dependencies were there so I ran it again with a clean cache "
+    "and then the links of the feed were checked one by one while Kim looked at the tide table"
+)
+WORDS = _SAID.split()
 
 
 @dataclass(frozen=True)
@@ -124,7 +137,14 @@ def append_at_row_10_000() -> Figure:
         )
 
 
-def fill(home: Home, rows: int, agents: tuple[str, ...]) -> None:
+def plain_row(agent: str, number: int) -> Row:
+    """A row of the usual length, and nothing else."""
+    return row(agent, f"{agent}-{number}", size=EPISODE)
+
+
+def fill(
+    home: Home, rows: int, agents: tuple[str, ...], make: Callable[[str, int], Row] = plain_row
+) -> None:
     """Spool rows while a merge is pretended, then drain them in batches of a thousand."""
     vault = Vault(str(home.root))
     marker = home.git_dir / "MERGE_HEAD"
@@ -132,7 +152,7 @@ def fill(home: Home, rows: int, agents: tuple[str, ...]) -> None:
         marker.write_text(home.head() + "\n")
         for number in range(first, min(rows, first + 1000)):
             for agent in agents:
-                one = row(agent, f"{agent}-{number}", size=EPISODE)
+                one = make(agent, number)
                 vault.record(message(f"wake({agent}): {number}"), NOVA, [one], AT)
         marker.unlink()
         home.record(agents[0], f"flush-{first}", vault=vault)
@@ -161,17 +181,42 @@ def queue_of_1000() -> Figure:
         return Figure("1,000 queued writes against one by one", singly, at_once, 20, at_least=True)
 
 
+def episode(agent: str, number: int, chance: random.Random) -> Row:
+    """The row of a run as the dispatcher reports one, with its session and hashes."""
+    words = " ".join(chance.choices(WORDS, k=14))
+    hashes = [sha256(chance.randbytes(8)).hexdigest() for _ in range(3)]
+    run = random_id("run", chance.randbytes(5))
+    at = f"2026-{1 + number // 90:02}-{1 + number % 28:02}T{chance.randrange(24):02}:14:03Z"
+    session = str(UUID(bytes=chance.randbytes(16)))
+    made = Episode(
+        id=episode_id(agent, run), agent=agent, run=run,
+        wakes=(random_id("w", chance.randbytes(5)),), reason=Reason.TASK,
+        card=random_id("t", chance.randbytes(5)), outcome=Outcome.DONE, exit_code=0,
+        turns=chance.randrange(2, 60), cost_usd=round(chance.random(), 4),
+        duration_s=round(chance.random() * 900, 1), tokens_in=chance.randrange(10**6),
+        tokens_out=chance.randrange(10**4), model="claude-sonnet-4-5",
+        summary=f"I worked on a card and finished after a while: {words}.", log=None,
+        transcript=TranscriptFile(
+            path=f"/home/sam/.claude/projects/-home-sam-harbor/{session}.jsonl", sha256=hashes[0]
+        ),
+        prompt_sha256=hashes[1], core_sha256=hashes[2], client="claude-code", session=session,
+        session_cost_usd=None, reflect_skipped=None, started_at=at, finished_at=at,
+    )  # fmt: skip
+    return Row("episodes", agent, made.id, encode(made))
+
+
 def size_after_gc() -> Figure:
-    """`.git` after gc against the bytes of the JSONL: 10 agents, 10,000 rows in all."""
+    """`.git` after gc against the bytes of the JSONL: 10 agents, 10,000 episodes in all."""
     agents = tuple(f"agent-{letter}" for letter in "abcdefghij")
+    chance = random.Random(1)  # noqa: S311 - the same rows each time
     with vault_of(0) as home:
-        fill(home, 1000, agents)
+        fill(home, 1000, agents, partial(episode, chance=chance))
         home.git("gc", "-q", "--prune=now")
         lines = sum(path.stat().st_size for path in home.root.rglob("*.jsonl"))
         git = sum(
             path.stat().st_size for path in (home.git_dir / "objects").rglob("*") if path.is_file()
         )
-        return Figure("objects after gc against JSONL, 10 agents x 1,000 rows", lines, git, 1.5)
+        return Figure("objects after gc against JSONL, 10 x 1,000 episodes", lines, git, 1.5)
 
 
 def cold_import() -> Figure:

@@ -216,12 +216,46 @@ class NoLongerApplies(OrgvaultError):
         )
 
 
+class UnknownConnector(OrgvaultError):
+    """No such connector, or one that cannot be used."""
+
+    def __init__(self, name: str, known: Sequence[str], why: str = "") -> None:
+        there = f"there are {', '.join(known)}" if known else "there are none"
+        super().__init__(f"no connector `{name}` that can be used: {why or there}")
+
+
 class UnknownRun(OrgvaultError):
     """No reflection speaks of that run."""
 
     def __init__(self, given: str) -> None:
         super().__init__(
             f"nothing is stored of a reflection on `{given}`: see `orgvault memory episodes AGENT`"
+        )
+
+
+class NoSuchRun(OrgvaultError):
+    """No run of that id was started by orgvault."""
+
+    def __init__(self, given: str) -> None:
+        super().__init__(f"no run `{given}` was started here: see `orgvault run list`")
+
+
+class NoSuchSection(OrgvaultError):
+    """The prompt of a run has no section of that name."""
+
+    exit_code = 2
+
+    def __init__(self, given: str, known: Sequence[str]) -> None:
+        super().__init__(f"no section `{given}` in this prompt: it has {', '.join(known)}")
+
+
+class TextGone(OrgvaultError):
+    """A text of a run is nowhere to be found."""
+
+    def __init__(self, run: str, name: str, path: str) -> None:
+        super().__init__(
+            f"the {name} of {run} cannot be shown: {path} is neither here nor in this clone's "
+            "history: fetch the rest of it, or restore the file"
         )
 
 
@@ -486,3 +520,11 @@ class EmbedBudgetExceeded(OrgvaultError):
             "take embeds out, or embed a part (`![[note#Heading]]`).  In bytes, at least:"
         )
         super().__init__("\n".join([what, *shown]))
+
+
+class BrokenTemplate(OrgvaultError):
+    """The capability parts of system.md are not well-formed."""
+
+    def __init__(self, problems: Sequence[object]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, problems)))

@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 if sys.platform == "win32":
     import msvcrt
@@ -21,7 +21,8 @@ else:
     import fcntl
 
 O_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_SIGKILL = 9  # the same everywhere; importing `signal` costs a cold command half a millisecond
+# The same everywhere; importing `signal` costs a cold command half a millisecond.
+_SIGTERM, _SIGKILL = 15, 9
 
 
 class Process(Protocol):
@@ -140,6 +141,33 @@ def end_group(process: Process) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, _SIGKILL)
     process.wait()
+
+
+def ask_group_to_end(process: Process) -> None:
+    """Ask a process that leads its own group, and all in the group, to end."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, _SIGTERM)
+
+
+@contextlib.contextmanager
+def interrupted_by_term() -> "Iterator[None]":
+    """Within it, being asked to end (SIGTERM) interrupts as ^C does, so that children are ended."""
+    import signal
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals reach the main thread only
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def holders(path: str) -> list[str]:

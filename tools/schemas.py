@@ -6,15 +6,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from orgvault.domain import connector, run
 from orgvault.domain.card import Card
+from orgvault.domain.chat import Said
 from orgvault.domain.claim import Claim
+from orgvault.domain.collection import Collection
 from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.ledger import Entry
 from orgvault.domain.org import OrgFile
 from orgvault.domain.org_agents import CompiledOrg
 from orgvault.domain.proposal import Proposal
 from orgvault.domain.reflection import Reflection
+from orgvault.domain.routine import Routine
 from orgvault.domain.schema import json_schema
+from orgvault.domain.script import Script
 from orgvault.domain.wake import Status, WakeEvent
 
 FOLDER = Path(__file__).resolve().parent.parent / "schemas"
@@ -23,7 +28,7 @@ RECORDS: dict[str, tuple[type[Any], str]] = {
     "org": (OrgFile, "org.yaml, the owner's"),
     "org-agents": (CompiledOrg, "org-agents.json, compiled from org.yaml"),
     "episode": (Episode, "An episode: the record of one finished run"),
-    "wake": (WakeEvent, "A wake's event: added or closed"),
+    "wake": (WakeEvent, "A wake's event: added, taken or closed"),
     "status": (Status, "A status: what a run says about itself"),
     "correction": (Correction, "A correction: work that was sent back"),
     "reflection": (Reflection, "A reflection: one model call with its verdicts"),
@@ -31,6 +36,14 @@ RECORDS: dict[str, tuple[type[Any], str]] = {
     "card": (Card, "A card's frontmatter"),
     "proposal": (Proposal, "A proposal: the machine's truth beside its card"),
     "ledger": (Entry, "A ledger entry: the measurement of one shipped proposal"),
+    "run-manifest": (run.Manifest, "A run's manifest: how its prompt was composed"),
+    "run-opening": (run.OpeningRow, "A message that a run opens with"),
+    "chat": (Said, "A message of the group chat"),
+    "routine": (Routine, "A routine: a standing instruction with its dates"),
+    "collection": (Collection, "collection.yaml: a table that the owner shaped"),
+    "script": (Script, "script.yaml: a script of an agent"),
+    "connector": (connector.Manifest, "connector.yaml: what a connector adds to a prompt"),
+    "catalog": (connector.Catalog, "catalog.yaml: the order in which connectors speak"),
 }
 
 

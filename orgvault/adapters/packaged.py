@@ -5,6 +5,12 @@ import os
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+def template(name: str) -> str:
+    """A file of `orgvault/templates/`."""
+    with open(os.path.join(_PACKAGE, "templates", name), encoding="utf-8") as file:
+        return file.read()
+
+
 def schema(name: str) -> str:
     """The JSON Schema of a file format: in the package, or beside it in a checkout."""
     for folder in (_PACKAGE, os.path.dirname(_PACKAGE)):

@@ -14,6 +14,7 @@ _COMMANDS = {
     "init": (_ORG, "init"),
     "compile": (_ORG, "compile_"),
     "check": (_ORG, "check"),
+    "audit": ("orgvault.cli.audit", "audit"),
     "status": (_ORG, "status"),
     "wake": (_WAKE, "wake"),
     "post": (_WAKE, "post"),
@@ -29,6 +30,16 @@ _COMMANDS = {
     "propose-improvement": ("orgvault.cli.proposing", "propose_improvement"),
     "proposal": ("orgvault.cli.proposal", "proposal"),
     "ledger": ("orgvault.cli.ledger", "ledger"),
+    "prompt": ("orgvault.cli.prompt", "prompt"),
+    "run": ("orgvault.cli.run", "run"),
+    "dispatch": ("orgvault.cli.dispatch", "dispatch"),
+    "routine": ("orgvault.cli.routine", "routine"),
+    "chat": ("orgvault.cli.chat", "chat"),
+    "collection": ("orgvault.cli.collection", "collection"),
+    "record": ("orgvault.cli.record", "record"),
+    "script": ("orgvault.cli.script", "script"),
+    "connector": ("orgvault.cli.connector", "connector"),
+    "selftest": ("orgvault.cli.selftest", "selftest"),
 }
 
 

@@ -16,7 +16,7 @@ def init(path: str | None, agent: str) -> None:
     """Make PATH (default: this folder) a vault; write only what is missing."""
     vault, clock, made = wiring.new_vault(path)
     done = setting_up.init(
-        vault, clock, wiring.VERSION, agent, schema=wiring.org_schema(), made=made
+        vault, clock, wiring.VERSION, agent, packaged=wiring.packaged(), made=made
     )
     lines = [f"{done.root} is a vault."]
     lines += ["made a git repository"] if done.repository_made else []

@@ -18,7 +18,8 @@ from orgvault.services import querying
 def query(sql: str, form: str | None) -> None:
     """Answer one SELECT (DuckDB's SQL) from the rows that you may read; changes nothing.
 
-    The views are episodes, corrections, claims, reflections, wakes, cards and ledger.
+    The views are episodes, corrections, claims, reflections, wakes, cards, ledger and
+    runs.
     """
     if settings().json and form not in {None, "json"}:
         word = f"--format {form} and --json exclude each other"

@@ -48,8 +48,12 @@ def list_(agent: str | None, *, closed: bool) -> None:
     """The open wakes, oldest first."""
     desk = wiring.desk()
     wakes = waking.list_wakes(desk, agent, closed=closed)
-    columns = ("wake", "agent", "reason", "card", "added", "closed by", "note")
-    rows = [(w.id, w.agent, w.reason, w.card, w.added_at, w.closed_by_run, w.note) for w in wakes]
+    taken = waking.running(desk, wakes)
+    columns = ("wake", "agent", "reason", "card", "added", "taken by", "closed by", "note")
+    rows = [
+        (w.id, w.agent, w.reason, w.card, w.added_at, taken.get(w.id), w.closed_by_run, w.note)
+        for w in wakes
+    ]
     output.show({"wakes": wakes}, output.table(columns, rows, "No wakes."))
     wiring.finish(desk.vault)
 

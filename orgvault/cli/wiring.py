@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,8 +19,13 @@ from orgvault.store.roster import load
 from orgvault.store.vault import Vault
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orgvault.adapters.tokens import TokenCounter
     from orgvault.domain.reflection import Model
     from orgvault.domain.transcript import Session
+    from orgvault.services.dispatching import Clients, RunEnded, Skipped
+    from orgvault.services.setting_up import Packaged
 
 VERSION = __version__
 
@@ -92,11 +96,12 @@ def new_vault(path: str | None) -> tuple[Vault, SystemClock, bool]:
     return found, SystemClock(), made
 
 
-def org_schema() -> str:
-    """The JSON Schema of org.yaml."""
-    from orgvault.adapters.packaged import schema
+def packaged() -> "Packaged":
+    """What a new vault is given."""
+    from orgvault.adapters.packaged import schema, template
+    from orgvault.services.setting_up import Packaged
 
-    return schema("org")
+    return Packaged(schema("org"), template("system.md"))
 
 
 def _not_inside(place: str) -> None:
@@ -118,6 +123,32 @@ def means() -> Means:
     """This machine's models and transcript readers, and the settings that hold for them."""
     setting = os.environ.get("ORG_REFLECT_MODEL") or "cheap"
     return Means(setting, _calls_per_day(), cache(_model), _read_session)
+
+
+def clients() -> "Clients":
+    """How clients are run on this machine."""
+    from orgvault.adapters.clients import run_client, with_options
+    from orgvault.services.dispatching import Clients
+
+    return Clients(run_client, with_options, os.environ)
+
+
+def dispatch(
+    agent: str | None, jobs: int, every_s: int, *, once: bool
+) -> "Iterator[RunEnded | Skipped]":
+    """The work of all agents (or of one), each in a process of its own."""
+    from orgvault.adapters.clients.crew import Crew
+    from orgvault.services import dispatch_loop
+
+    found = desk(writes=True)
+    found.require("dispatch", "dispatch", found.agent(agent) if agent is not None else None)
+    root, acting = found.vault.root, found.actor.name
+    own = ["-C", root, "--as", acting, "dispatch", "--once", "--json", "--agent"]
+    crew = Crew(lambda name: [*own, name], os.environ)
+    pace = dispatch_loop.Pace(jobs, every_s, once)
+    return dispatch_loop.dispatch(
+        lambda: desk(writes=True), crew, pace, found.clock.monotonic, agent
+    )
 
 
 def finish(at: Vault) -> None:
@@ -152,6 +183,7 @@ def _desk(found: Vault, roster: Roster) -> Desk:
 
 def _at(found: Vault, roster: Roster, acting: Actor) -> Desk:
     found.sign = roster.sign_commits
+    counter = _Counter(found.private)
     return Desk(
         found,
         roster,
@@ -159,8 +191,10 @@ def _at(found: Vault, roster: Roster, acting: Actor) -> Desk:
         SystemClock(),
         random_bytes,
         VERSION,
-        _counter(found.private),
+        counter.count,
         _secrets(roster),
+        counter.name,
+        os.environ,
     )
 
 
@@ -171,21 +205,30 @@ def _secrets(roster: Roster) -> tuple[str, ...]:
     return tuple(sorted(filter(None, values)))
 
 
-def _counter(private: str) -> Callable[[str], int]:
+class _Counter:
     """A token counter that is imported when something is counted."""
-    made: list[Callable[[str], int]] = []
 
-    def count(text: str) -> int:
-        if not made:
+    def __init__(self, private: str) -> None:
+        self._private = private
+        self._made: list[TokenCounter] = []
+
+    def count(self, text: str) -> int:
+        """The tokens of a text."""
+        return self._counter().count(text)
+
+    def name(self) -> str:
+        """What has counted."""
+        return self._counter().name
+
+    def _counter(self) -> "TokenCounter":
+        if not self._made:
             from orgvault.adapters.tokens import TokenCounter
             from orgvault.store.token_cache import TokenCache
 
-            counts = TokenCache(private)
+            counts = TokenCache(self._private)
             _CACHES.append(counts)
-            made.append(TokenCounter(counts).count)
-        return made[0](text)
-
-    return count
+            self._made.append(TokenCounter(counts))
+        return self._made[0]
 
 
 def _model(name: str) -> "tuple[Model | None, str]":

@@ -1,5 +1,7 @@
 """Who may do what to whom: the one function that decides, for every verb."""
 
+from collections.abc import Mapping
+
 from orgvault.domain.roster import Agent
 from orgvault.values import dataclass
 
@@ -46,6 +48,15 @@ _SAID = {
 def allowed(actor: Actor, verb: str, agent: Agent | None) -> bool:
     """Whether `actor` may do `verb` to `agent`; a verb not in the table is the owner's."""
     return bool(_columns(actor, agent) & TABLE.get(verb, frozenset({"owner"})))
+
+
+def may_use(actor: Actor, verb: str, access: Mapping[str, str]) -> bool:
+    """Whether `actor` may `read` or `write` the records of a collection with these grants.
+
+    People may; an agent as it is granted, and what may write may read.
+    """
+    granted = access.get(actor.name)
+    return actor.is_person or granted == "write" or (granted == "read" and verb == "read")
 
 
 def who_may(verb: str) -> str:

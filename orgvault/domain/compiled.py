@@ -35,8 +35,8 @@ def read_roster(data: object, file: str) -> tuple[Roster | None, tuple[Problem, 
     reader = _Reader(file)
     operators = reader.operators(data)
     agents = reader.mapping(data, "agents")
-    guild, pages, commit, ledger = (
-        reader.mapping(data, key) for key in ("guild", "pages", "commit", "ledger")
+    guild, pages, commit, ledger, group, runs = (
+        reader.mapping(data, key) for key in ("guild", "pages", "commit", "ledger", "group", "runs")
     )
     roster = Roster(
         guild=reader.text(guild, "name", "guild.name"),
@@ -46,6 +46,11 @@ def read_roster(data: object, file: str) -> tuple[Roster | None, tuple[Problem, 
         protected=tuple(dict.fromkeys((*BUILTIN_PROTECTED, *reader.protected(data)))),
         pages_folder=reader.text(pages, "folder", "pages.folder") or "Org",
         sign_commits=reader.switch(commit, "sign", "commit.sign"),
+        about=reader.text(guild, "about", "guild.about"),
+        description=reader.text(guild, "description", "guild.description"),
+        timezone=reader.text(data, "timezone", "timezone") or "UTC",
+        router=reader.text(group, "router", "group.router") or "recent",
+        keep_run_days=reader.days(runs, "keep_days", "runs.keep_days"),
         ledger_margin=reader.share(ledger, "margin", "ledger.margin", default=0.10),
         source_sha256=reader.text(data, "source_sha256", "source_sha256"),
     )
@@ -163,6 +168,13 @@ class _Reader:
             self._note(f"{where}: expected a number from 0 to 1")
             return default
         return float(value)
+
+    def days(self, data: Mapping[str, Any], key: str, where: str) -> int | None:
+        value = data.get(key)
+        if value is None or (type(value) is int and value > 0):
+            return value
+        self._note(f"{where}: expected a number of days, or null")
+        return None
 
     def _list(self, data: Mapping[str, Any], key: str, where: str = "") -> list[Any]:
         value = data.get(key)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from types import MappingProxyType
 
 from orgvault.domain.links import Embed, find, needs_parser, plain_text, properties_end
 from orgvault.domain.neutral import neutral
@@ -96,14 +97,24 @@ class Expanded:
         return sum(one.bytes for one in self.embeds if one.depth == 1)
 
 
-def expand(text: str, source: str, index: Index, read: Read, readable: Readable) -> Expanded:
+def expand(
+    text: str, source: str, index: Index, read: Read, readable: Readable,
+    decided: Mapping[tuple[str, str], str] = MappingProxyType({}),
+) -> Expanded:  # fmt: skip
     """The text, which stands in the note `source` (empty: in none), with what it embeds.
 
     `readable` gives the reason why the agent may not read a path; empty when it may.  Properties
-    and comments are dropped, also those of the text itself.  Raises EmbedBudgetExceeded when the
-    embedded text is larger than 64 KiB.  The work is bounded, whatever the notes hold.
+    and comments are dropped, also those of the text itself.  `decided` gives reasons why embeds
+    (the note that they stand in, what they want) were left out before, to expand a text as it
+    was.  Raises EmbedBudgetExceeded when the embedded text is larger than 64 KiB.  The work is
+    bounded, whatever the notes hold.
     """
-    return _Expansion(index, read, readable).all_of(text, source)
+    return _Expansion(index, read, readable, decided).all_of(text, source)
+
+
+def depends_on_its_place(reason: str) -> bool:
+    """Whether a marker's reason lies in the embeds around it, so that it cannot be `decided`."""
+    return reason.startswith(CYCLE) or reason == TOO_DEEP
 
 
 class _Full(Exception):
@@ -132,8 +143,12 @@ class _Memory:
 
 
 class _Expansion:
-    def __init__(self, index: Index, read: Read, readable: Readable) -> None:
+    def __init__(
+        self, index: Index, read: Read, readable: Readable,
+        decided: Mapping[tuple[str, str], str],
+    ) -> None:  # fmt: skip
         self._index, self._read, self._readable = index, read, readable
+        self._decided = decided
         self._known = _Memory()
         self._embeds: list[Embedded] = []
         self._markers: list[Marker] = []
@@ -184,8 +199,10 @@ class _Expansion:
 
     def _put(self, embed: Embed, place: _Place) -> str:
         """What stands in an embed's place: the element, or a marker."""
-        path, reason = self._path(embed, place)
-        reason = reason or self._refusal(embed, path, place)
+        path, reason = "", self._decided.get((place.path, embed.target), "")
+        if not reason:
+            path, reason = self._path(embed, place)
+            reason = reason or self._refusal(embed, path, place)
         note = Unread(reason) if reason else self._note(path)
         if isinstance(note, NoteText):
             found = self._part(path, embed.subpath, note.text)

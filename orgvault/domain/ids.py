@@ -11,6 +11,7 @@ CLAIM_ID = r"c-[0-9a-hjkmnp-tv-z]{8}"
 WAKE_ID = r"w-[0-9a-hjkmnp-tv-z]{8}"
 CARD_ID = r"(?:t|imp)-[0-9a-hjkmnp-tv-z]{8}"
 RUN_ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
+STARTED_RUN = r"run-[0-9a-hjkmnp-tv-z]{8}"  # the id of a run that orgvault itself has started
 ROUTINE_ID = AGENT_ID
 RECORD_ID = r"r-[0-9a-hjkmnp-tv-z]{8}"
 ROW_ID = r"[a-z][a-z0-9.-]{0,63}"
@@ -51,6 +52,11 @@ def derived_id(prefix: str, *parts: str) -> str:
     return f"{prefix}-{_base32(sha256(chr(10).join(parts).encode()).digest()[:10])}"
 
 
+def derived_wake_id(*parts: str) -> str:
+    """A wake's id that the same parts always give, so that a wake is made once."""
+    return random_id("w", sha256(chr(10).join(parts).encode()).digest())
+
+
 def agent_id_fault(text: str) -> str:
     """Why `text` cannot be an agent's id; empty when it can."""
     if not re.fullmatch(AGENT_ID, text):
@@ -65,6 +71,11 @@ def agent_id_fault(text: str) -> str:
 def is_run_id(text: str) -> bool:
     """Whether `text` may be a run id."""
     return re.fullmatch(RUN_ID, text) is not None
+
+
+def is_started_run(text: str) -> bool:
+    """Whether `text` is the id of a run that orgvault itself may have started."""
+    return re.fullmatch(STARTED_RUN, text) is not None
 
 
 def is_wake_id(text: str) -> bool:

@@ -49,6 +49,11 @@ class Composed:
         """The system message."""
         return message(self.sections)
 
+    @property
+    def sha256(self) -> str:
+        """The hash of the system message, in hexadecimal."""
+        return sha256(self.system.encode()).hexdigest()
+
 
 def message(sections: tuple[Section, ...]) -> str:
     """The system message of these sections."""

@@ -103,4 +103,9 @@ class Roster:
     pages_folder: str = "Org"
     sign_commits: bool = False
     ledger_margin: float = 0.10
+    about: str = ""
+    description: str = ""
+    timezone: str = "UTC"
+    router: str = "recent"  # which messages of the group chat a run sees
+    keep_run_days: int | None = None  # None: the texts of runs stay for ever
     source_sha256: str = ""

@@ -7,7 +7,6 @@ from orgvault.values import dataclass
 
 DIRECT, GROUP, SCHEDULE = ORIGINS = ("direct", "group", "schedule")
 MANIFEST, OPENING = KINDS = ("manifest", "opening")
-STARTED_RUN = r"run-[0-9a-hjkmnp-tv-z]{8}"  # the id of a run that orgvault itself has started
 BLOB = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _BYTES = 10**12
 
@@ -28,7 +27,7 @@ class KeptSource:
 
     name: str = says(
         "What it is: template, org, notebook, core, or connector/<name>.",
-        pattern=r"[a-z]+(?:/[a-z0-9-]+)?",
+        pattern=r"[a-z]+(?:/[a-z0-9_-]+)?",
     )
     path: str = says("Path in the vault; empty for one that a package brings.", max_chars=4096)
     blob: str = says("Name of its content in git.", pattern=BLOB)
@@ -60,9 +59,14 @@ class TaskSource:
     """Where the Task came from: a note, or org.yaml itself (then path and blob are empty)."""
 
     path: str = says("Path of the note.", default="", max_chars=4096)
+    subpath: str = says("The part of the note that is the Task.", default="", max_chars=4096)
     blob: str = says("Name of its content in git.", default="")
+    writable: bool = says("Whether the agent may write that note.", default=False)
     embeds: tuple[KeptEmbed, ...] = says("The notes that it embeds, in order.", default=())
     markers: tuple[KeptMarker, ...] = says("What it could not embed.", default=())
+    left_out: int = says(
+        "How many more of both there were than the row can hold.", default=0, minimum=0
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +110,14 @@ class Manifest:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptText:
-    """A text of a row: inline, or by the hash under which it stands in `runs/texts/`."""
+    """A text of a row: inline, or by the hash under which it stands in `runs/texts/`.
+
+    A section has its hash in the manifest, so only a message gives it beside an inline text.
+    """
 
     name: str = says("Name of the section; empty for a plain message.", default="")
     text: str | None = says("The text itself.", default=None)
-    sha256: str | None = says("Hash of a text that stands elsewhere.", default=None, pattern=SHA256)
+    sha256: str | None = says("Hash of the text.", default=None, pattern=SHA256)
 
 
 @dataclass(frozen=True, kw_only=True)

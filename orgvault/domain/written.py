@@ -21,6 +21,7 @@ from orgvault.values import dataclass
 DIGITS = 12
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _WHOLE = f"(?:0|[1-9][0-9]{{0,{DIGITS - 1}}})"
+_COUNTED = f"[1-9][0-9]{{0,{DIGITS - 1}}}"
 _DATE = (
     r"[12][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
     r"|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
@@ -119,6 +120,8 @@ def _value(kind: Any, about: Says) -> str:  # noqa: ANN401 - the type of any fie
 def _number(kind: type[Any], about: Says) -> str:
     if about.minimum is not None and about.minimum == about.maximum:
         return re.escape(f"{about.minimum:g}")
+    if about.minimum == 1 and about.maximum is None and kind is int:
+        return _COUNTED
     if about.maximum is not None or about.minimum not in {None, 0}:
         raise _Underivable
     sign = "-?" if about.minimum is None else ""

@@ -134,6 +134,13 @@ def reached(repository: Repository, name: str) -> PastCommit:
     return _past(oldest.parents[0] if is_on_line else oldest)
 
 
+def last_content(repository: Repository, revision: str, path: str) -> bytes | None:
+    """The newest content that a file had in a commit's history; None when it never had one."""
+    asked = ("log", "-1", "--full-history", "--diff-filter=AM", "--format=%H", revision, "--", path)
+    name = repository.git(*asked, ok=(0, 128)).decode().strip()
+    return snapshot(repository, name).read(path) if name else None
+
+
 def touching(repository: Repository, paths: list[str]) -> list[PastCommit]:
     """The commits of HEAD's history that changed any of the paths, oldest first."""
     head = repository.head().oid

@@ -224,6 +224,17 @@ class Repository:
             ref = told[5:].strip()
         return None
 
+    def default_branch(self) -> str:
+        """The branch that work starts from: the remote's, `main` or `master`, else HEAD's."""
+        remote = "refs/remotes/origin/"
+        told = _read(os.path.join(self.common_dir, remote, "HEAD")).strip()
+        if told.startswith(f"ref: {remote}"):
+            return told[len(f"ref: {remote}") :]
+        for name in ("main", "master"):
+            if self.commit_of(f"refs/heads/{name}"):
+                return name
+        return (self.head().ref or "").removeprefix("refs/heads/")
+
     def _packed(self, ref: str) -> str | None:
         ending = f" {ref}"
         for line in _read(os.path.join(self.common_dir, "packed-refs")).splitlines():

@@ -3,16 +3,26 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from orgvault.domain import capability_parts
+from orgvault.domain.capability_parts import TEMPLATE
+from orgvault.domain.chat import LOG as CHAT
+from orgvault.domain.chat import Said
 from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.ids import is_claim_id
 from orgvault.domain.org_compiler import compile_org, encode_compiled
 from orgvault.domain.problem import Problem
 from orgvault.domain.reflection import Reflection
 from orgvault.domain.wake import Status, WakeEvent
+from orgvault.services.checking_routines import check_routines
+from orgvault.services.checking_runs import check_runs
+from orgvault.services.collecting import problems_of as problems_of_collections
+from orgvault.services.connecting import problems_of
 from orgvault.services.desk import Desk
 from orgvault.services.keeping import core
+from orgvault.services.scripting import problems_of as problems_of_scripts
 from orgvault.store.cards import Cards
 from orgvault.store.claims import ACTIVE, CLOSED, Claims, Stored
+from orgvault.store.files import text_of
 from orgvault.store.ledger import Ledger
 from orgvault.store.proposals import Proposals
 from orgvault.store.roster import COMPILED, SOURCE
@@ -24,6 +34,7 @@ LOGS = {
     "reflections": Reflection,
     "status": Status,
     "wakes": WakeEvent,
+    CHAT: Said,
 }
 
 
@@ -40,9 +51,19 @@ def check(desk: Desk) -> Checked:
     desk.require("check", "check the vault")
     checked = Checked()
     _check_roster(desk, checked)
+    _check_template(desk, checked)
     _check_logs(desk, checked)
     for agent in _agents_with_memory(desk):
         _check_claims(desk, agent, checked)
+    runs = check_runs(desk)
+    checked.files += runs.files
+    checked.problems += runs.problems
+    checked.files += check_routines(desk, checked.problems)
+    checked.files += problems_of_collections(desk, checked.problems)
+    checked.files += problems_of_scripts(desk, checked.problems)
+    connectors = problems_of(desk)
+    checked.files += connectors.files
+    checked.problems += connectors.problems
     cards = Cards(desk.vault, desk.roster.pages_folder)
     checked.files += len(cards.all(checked.problems))
     checked.files += 2 * len(Proposals(desk.vault).all(checked.problems))
@@ -64,13 +85,24 @@ def _check_roster(desk: Desk, checked: Checked) -> None:
         checked.problems.append(Problem(COMPILED, 0, what, "run `orgvault compile`"))
 
 
+def _check_template(desk: Desk, checked: Checked) -> None:
+    before = len(checked.problems)
+    text = text_of(desk.vault.read, TEMPLATE, checked.problems, "save it as UTF-8")
+    checked.files += 1
+    if text is not None:
+        checked.problems.extend(capability_parts.problems(text, TEMPLATE))
+    elif len(checked.problems) == before:
+        do = "restore it from git, or run `orgvault init`"
+        checked.problems.append(Problem(TEMPLATE, 0, "the file is missing", do))
+
+
 def _check_logs(desk: Desk, checked: Checked) -> None:
     logs = desk.vault.logs
     for log, kind in LOGS.items():
         for agent in logs.agents(log):
             checked.files += len(logs.segments(log, agent))
             for line in logs.lines(log, agent, checked.problems):
-                if line.row.get("agent") != agent:
+                if line.row.get("agent", agent if log == CHAT else None) != agent:
                     what = f"a row of {line.row.get('agent')} in the log of {agent}"
                     checked.problems.append(Problem(line.file, line.line, what, "move the row"))
             logs.records(kind, log, agent, checked.problems)

@@ -1,7 +1,8 @@
 """What every use case has in front of it: the vault, the roster, who is acting, clock, chance."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import Protocol
 
 from orgvault.domain.access import Actor, allowed, who_may
@@ -37,6 +38,8 @@ class Desk:
     version: str
     count_tokens: Callable[[str], int]
     secrets: tuple[str, ...] = ()
+    counted_by: Callable[[], str] = lambda: "cl100k_base"  # the name of what counts tokens
+    environment: Mapping[str, str] = field(default_factory=dict)  # what connectors' hooks inherit
 
     def agent(self, name: str) -> Agent:
         """An agent of the roster.  Raises UnknownAgent."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from orgvault.domain import episode as episodes
 from orgvault.domain import wake as wakes
 from orgvault.domain.episode import Episode, TranscriptFile
-from orgvault.domain.ids import derived_id, is_run_id, is_wake_id
+from orgvault.domain.ids import derived_id, is_run_id, is_started_run, is_wake_id
 from orgvault.domain.record import unsound
 from orgvault.domain.roster import Agent
 from orgvault.domain.transcript import Session
@@ -274,6 +274,7 @@ def episode_of(
     said_so = _unprotected(desk, told.result or (posted.text if posted else ""))
     turns = told.turns if told.turns is not None else session.turns
     session_id = told.session or session.session
+    prompt_sha256, core_sha256 = _prompt_of(desk, agent, told.run)
     return Episode(
         id=episodes.episode_id(agent.id, told.run),
         agent=agent.id,
@@ -292,8 +293,8 @@ def episode_of(
         summary=episodes.summary(reason, card, how, turns, said_so),
         log=_masked(desk, told.log),
         transcript=transcript,
-        prompt_sha256=None,
-        core_sha256=None,
+        prompt_sha256=prompt_sha256,
+        core_sha256=core_sha256,
         client=_masked(desk, told.client or (session.client if transcript else None)),
         session=_masked(desk, session_id),
         session_cost_usd=told.cost_usd if told.session else None,
@@ -301,6 +302,16 @@ def episode_of(
         started_at=session.started_at,
         finished_at=now,
     )
+
+
+def _prompt_of(desk: Desk, agent: Agent, run: str) -> tuple[str | None, str | None]:
+    """The hashes of a run's system message and of the core block in it, if we have started it."""
+    if not is_started_run(run):
+        return None, None
+    from orgvault.store.runs import Runs  # only for a run that may have a manifest
+
+    manifest = Runs(desk.vault).manifest(agent.id, run)
+    return (manifest.prompt_sha256, manifest.core_sha256) if manifest else (None, None)
 
 
 def _masked(desk: Desk, text: str | None) -> str | None:

@@ -17,12 +17,14 @@ from orgvault.domain.ledger import Entry
 from orgvault.domain.problem import Problem
 from orgvault.domain.record import Says, described, plain
 from orgvault.domain.reflection import Reflection
+from orgvault.domain.run import Manifest
 from orgvault.domain.wake import WakeEvent
 from orgvault.services.desk import Desk
 from orgvault.services.gathering import Log, load
 from orgvault.services.ledger_views import listed
 from orgvault.store.cards import Cards
-from orgvault.store.claims import ACTIVE, CLOSED, Claims
+from orgvault.store.claims import ACTIVE, CLOSED, Claims, Stored
+from orgvault.store.runs import Runs
 from orgvault.store.vault import ORG
 from orgvault.values import dataclass
 
@@ -31,6 +33,7 @@ _VERSIONS = ("v", "version")
 _MONEY = "DECIMAL(18,6)"
 _BACKLOG = "cards"
 _LEDGER = "ledger"
+_RUNS = "runs"
 
 
 @dataclass(frozen=True)
@@ -82,18 +85,10 @@ def _fill(desk: Desk, tables: Queries, needed: set[str], problems: list[Problem]
             load(desk.vault, agents, log, problems, tables)
     for name, columns in _FILES.items():
         tables.make(f"{_LOADED}.{name}", columns)
-    if "claims" in needed:
-        for agent in agents:
-            lines = map(json.dumps, _claims(desk, agent, problems))
-            tables.add(f"{_LOADED}.claims", agent, list(lines))
-    if _BACKLOG in needed:
-        for card in _cards(desk, agents, problems):
-            tables.add(f"{_LOADED}.{_BACKLOG}", card.agent, [json.dumps(plain(card))])
-    if _LEDGER in needed:
-        entries, faults = listed(desk)
-        problems.extend(faults)
-        for entry in entries:
-            tables.add(f"{_LOADED}.{_LEDGER}", entry.agent, [json.dumps(plain(entry))])
+    for name, read in _READ.items():
+        if name in needed:
+            for agent, rows in read(desk, agents, problems):
+                tables.add(f"{_LOADED}.{name}", agent, list(map(json.dumps, rows)))
 
 
 def _agents(desk: Desk) -> list[str]:
@@ -106,27 +101,51 @@ def _agents(desk: Desk) -> list[str]:
     return sorted(one for one in found if not agent_id_fault(one))
 
 
-def _claims(desk: Desk, agent: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
+_Rows = Iterator[tuple[str | None, Iterable[Any]]]  # plain rows, and whose they are
+
+
+def _claims(desk: Desk, agents: Iterable[str], problems: list[Problem]) -> _Rows:
     kept = Claims(desk.vault)
-    for folder in (ACTIVE, CLOSED):
-        for one in kept.load(agent, folder, problems):
-            claim = one.claim
-            gone = "superseded" if claim.superseded_by else "retired"
-            yield {
-                **plain(claim),
-                "state": "active" if claim.active else gone,
-                "edited_by_hand": claim.edited_by_hand,
-            }
+    for agent in agents:
+        for folder in (ACTIVE, CLOSED):
+            yield agent, map(_claim, kept.load(agent, folder, problems))
 
 
-def _cards(desk: Desk, agents: Iterable[str], problems: list[Problem]) -> Iterator[Card]:
+def _claim(one: Stored) -> dict[str, Any]:
+    claim = one.claim
+    gone = "superseded" if claim.superseded_by else "retired"
+    return {
+        **plain(claim),
+        "state": "active" if claim.active else gone,
+        "edited_by_hand": claim.edited_by_hand,
+    }
+
+
+def _cards(desk: Desk, agents: Iterable[str], problems: list[Problem]) -> _Rows:
     """The cards of these agents; for people all.  Of the others not even a fault is told."""
     found: list[Problem] = []
     own = set(agents)
     for one in Cards(desk.vault, desk.roster.pages_folder).all(found):
         if desk.actor.is_person or one.card.agent in own:
-            yield one.card
+            yield one.card.agent, [plain(one.card)]
     problems.extend(found if desk.actor.is_person else ())
+
+
+def _ledger(desk: Desk, agents: Iterable[str], problems: list[Problem]) -> _Rows:
+    del agents  # `listed` knows whose entries the actor may read
+    entries, faults = listed(desk)
+    problems.extend(faults)
+    for entry in entries:
+        yield entry.agent, [plain(entry)]
+
+
+def _runs(desk: Desk, agents: Iterable[str], problems: list[Problem]) -> _Rows:
+    del problems  # `check` tells of rows that are none
+    for agent in agents:
+        yield agent, map(plain, Runs(desk.vault).manifests(agent))
+
+
+_READ = {"claims": _claims, _BACKLOG: _cards, _LEDGER: _ledger, _RUNS: _runs}
 
 
 # ── what the tables and views are, from the records ─────────────────────────────────────────
@@ -185,6 +204,7 @@ _FILES = {
     "claims": _loaded(Claim, state="VARCHAR", edited_by_hand="BOOLEAN"),
     _BACKLOG: _loaded(Card),
     _LEDGER: _loaded(Entry),
+    _RUNS: _loaded(Manifest),
 }
 _WAKES = View(
     "wakes",
@@ -242,4 +262,5 @@ VIEWS = (
     _WAKES,
     _view(_BACKLOG, "One row for each card of the backlog.", Card),
     _view(_LEDGER, "One row for each shipped proposal: before, after, verdict.", Entry),
+    _view(_RUNS, "One row for each run whose prompt orgvault composed.", Manifest),
 )

@@ -4,6 +4,7 @@ import re
 from dataclasses import field
 from pathlib import PurePath
 
+from orgvault.domain.capability_parts import TEMPLATE
 from orgvault.domain.ids import agent_id_fault
 from orgvault.domain.org_compiler import compile_org, encode_compiled
 from orgvault.errors import BadAgentId, NotCompilable, PathsIgnored
@@ -60,11 +61,18 @@ class SetUp:
     notes: list[str] = field(default_factory=list)
 
 
-def init(vault: Vault, clock: Clock, version: str, agent: str, *, schema: str, made: bool) -> SetUp:
-    """Write what is missing, as one commit.  Raises PathsIgnored when git would never see it.
+@dataclass(frozen=True)
+class Packaged:
+    """Files that a new vault is given: org.yaml's JSON Schema, for editors, and system.md."""
 
-    `schema` is the JSON Schema of org.yaml: editors that know YAML complete and check by it.
-    """
+    schema: str
+    template: str
+
+
+def init(
+    vault: Vault, clock: Clock, version: str, agent: str, *, packaged: Packaged, made: bool
+) -> SetUp:
+    """Write what is missing, as one commit.  Raises PathsIgnored when git would never see it."""
     fault = agent_id_fault(agent)
     if fault:
         raise BadAgentId(fault)
@@ -74,7 +82,8 @@ def init(vault: Vault, clock: Clock, version: str, agent: str, *, schema: str, m
     wanted = {
         f"{ORG}/.gitattributes": ATTRIBUTES,
         f"{ORG}/.gitignore": IGNORED,
-        SCHEMA: schema,
+        SCHEMA: packaged.schema,
+        TEMPLATE: packaged.template,
         SOURCE: _starter(vault, agent),
     }
     source = vault.read(SOURCE)

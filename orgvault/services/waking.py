@@ -59,6 +59,15 @@ def list_wakes(desk: Desk, agent_id: str | None, *, closed: bool) -> list[Wake]:
     return sorted(found, key=lambda wake: (wake.added_at, wake.id))
 
 
+def running(desk: Desk, listed: list[Wake]) -> dict[str, str]:
+    """The open wakes that a living run has taken, by id, each with that run."""
+    from orgvault.store.run_locks import RunLocks  # only for a list that somebody looks at
+
+    locks = RunLocks(desk.vault.private)
+    taken = {one.id: one.taken_by_run for one in listed if one.open and one.taken_by_run}
+    return {wake: run for wake, run in taken.items() if locks.is_held(run)}
+
+
 def post(
     desk: Desk, agent_id: str | None, run: str, text: str, outcome: str | None, card: str | None
 ) -> Status:

@@ -2,9 +2,11 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from orgvault.domain.instants import instant
+from orgvault.git.faults import ObjectMissing
 from orgvault.git.history import (
     PastCommit,
     Snapshot,
@@ -12,11 +14,13 @@ from orgvault.git.history import (
     changes,
     in_history,
     last_before,
+    last_content,
     newest_changes,
     reached,
     snapshot,
     touching,
 )
+from orgvault.git.objects import Objects
 from orgvault.store.vault import Vault
 from orgvault.values import dataclass
 
@@ -121,6 +125,25 @@ def landed_as(vault: Vault, commit: str) -> Landed:
 def _landed(name: str, one: PastCommit) -> Landed:
     of_agent = one.email.endswith(AGENTS_DOMAIN)
     return Landed(name, instant(one.at), one.committer if of_agent else one.author, of_agent)
+
+
+def ever_held(vault: Vault, path: str) -> bytes | None:
+    """The newest content that a file had in the branch's history; None when it never had one."""
+    name = vault.repository.branch() or "HEAD"
+    return last_content(vault.repository, name, vault.place.in_repository(path))
+
+
+def blobs(vault: Vault, names: Iterable[str]) -> dict[str, bytes]:
+    """The contents that the repository holds under names of blobs; the others are left out."""
+    objects = Objects(vault.repository)
+    found = {}
+    try:
+        for name in names:
+            with suppress(ObjectMissing):
+                found[name] = objects.read(name)
+    finally:
+        objects.close()
+    return found
 
 
 def touched(vault: Vault, paths: list[str]) -> list[Touched]:

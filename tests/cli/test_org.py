@@ -38,6 +38,7 @@ def test_init_makes_a_vault_of_a_plain_folder(tmp_path: Path) -> None:
         ".agents/org/org-agents.json",
         ".agents/org/org.schema.json",
         ".agents/org/org.yaml",
+        ".agents/org/prompts/system.md",
     ]
     assert home.git("status", "--porcelain") == "?? Note.md\n"
     assert home.subjects() == ["org(vault): init"]

@@ -12,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from orgvault.domain import connector
 from orgvault.domain.card import Card
+from orgvault.domain.chat import Said
 from orgvault.domain.claim import Claim, ClaimKind, new_claim
+from orgvault.domain.collection import Collection, Column
 from orgvault.domain.episode import Correction, Episode, TranscriptFile
 from orgvault.domain.ledger import Compared, Entry, Window
 from orgvault.domain.org import OrgFile
@@ -22,7 +25,20 @@ from orgvault.domain.org_compiler import compile_org
 from orgvault.domain.proposal import Edit, Proposal, Target
 from orgvault.domain.record import plain, read
 from orgvault.domain.reflection import Reflection, Result, Verdict
+from orgvault.domain.routine import Routine
+from orgvault.domain.run import (
+    KeptConnector,
+    KeptEmbed,
+    KeptMarker,
+    KeptSection,
+    KeptSource,
+    KeptText,
+    Manifest,
+    OpeningRow,
+    TaskSource,
+)
 from orgvault.domain.schema import json_schema
+from orgvault.domain.script import Script
 from orgvault.domain.wake import Outcome, Reason, Status, Trigger, WakeEvent
 from orgvault.domain.yaml_tree import compose
 
@@ -71,6 +87,41 @@ VALID: dict[str, tuple[type[Any], Any]] = {
     "card": (Card, plain(Card(
         id="t-7f3k2q9d", kind="task", status="open", title="x", author="sam", created=AT,
     ))),
+    "run-manifest": (Manifest, plain(Manifest(
+        id="n-1", agent="nova", run="run-7f3k2q9d", at=AT, actor="sam", origin="direct",
+        prompt_sha256=SHA, core_sha256=SHA, counter="cl100k_base",
+        sections=(KeptSection(name="task", sha256=SHA, bytes=1, tokens=1),),
+        sources=(KeptSource(name="connector/git", path="p", blob=SHA[:40]),),
+        task_source=TaskSource(
+            path="t.md", embeds=(KeptEmbed(path="n.md", bytes=1, depth=1),),
+            markers=(KeptMarker(source="t.md", target="x", reason="y"),),
+        ),
+        connectors=(KeptConnector(name="git", ms=3, unavailable="late"),), neutralised=0,
+        claims=("c-7f3k2q9d",), tools=("note_get",), version="0.1.0",
+    ))),
+    "run-opening": (OpeningRow, plain(OpeningRow(
+        id="o-1", agent="nova", run="run-7f3k2q9d", index=1, role="user",
+        texts=(KeptText(text="x", sha256=SHA),),
+    ))),
+    "chat": (Said, plain(Said(
+        id="m-1", seq=1, at=AT, sent_by="nova", text="x", tags=("sam",), run="r1",
+    ))),
+    "routine": (Routine, plain(Routine(
+        id="digest", agent="nova", cron="0 9 * * *", instruction="x", created=AT, resumed=AT,
+    ))),
+    "collection": (Collection, plain(Collection(
+        name="books", purpose="x", access={"nova": "read"}, queue="state",
+        columns=(Column(name="state", type="choice", choices=("read", "left")),),
+    ))),
+    "script": (Script, plain(Script(
+        name="count", description="x", command=("python3", "main.py"),
+        parameters={"type": "object", "properties": {}},
+    ))),
+    "connector": (connector.Manifest, plain(connector.Manifest(
+        title="Git", state=connector.StateKey(key="git", intro="x", command=("git",)),
+        prompt=connector.Guidance(guidance="x"), login=("TOKEN",),
+    ))),
+    "catalog": (connector.Catalog, plain(connector.Catalog(order=("git",)))),
 }  # fmt: skip
 
 

@@ -222,7 +222,7 @@ def test_the_rows_of_agents_that_left_are_for_people(tmp_path: Path) -> None:
         ("SELECT *\nFROM episode", '"episodes"? (line 2, column 6)'),
         ("SELECT 'x'::INT", "Could not convert string 'x' to INT32 (line 1, column 11)"),
         ("SELECT error('own words')", "own words"),
-        ("FROM runs", "runs does not exist"),
+        ("FROM rounds", "rounds does not exist"),
         ("SELECT sum(text) FROM claims", "sum(VARCHAR)"),
         ("SELECT turns FROM episodes GROUP BY agent", "must appear in the GROUP BY"),
         ("SELECT " + "(" * 3000 + "1" + ")" * 3000, "depth"),

@@ -314,7 +314,9 @@ def test_r23_a_session_that_orders_to_remember_makes_no_claim(
 ITS_OWN = {
     "memory show", "memory episodes", "memory stats", "memory why", "recall", "replay", "stats",
     "status", "query", "wake list", "post", "proposal list", "proposal show", "ledger list",
-    "ledger show",
+    "ledger show", "chat list", "chat post", "collection list", "collection show", "record add",
+    "record list", "routine list", "run list", "run show", "script list", "prompt preview",
+    "prompt diff", "prompt verify",
 }  # fmt: skip
 GIVEN = {
     "agent": "nova", "card": "t-8h3w6r1d", "file": "change.diff", "paths": "change.diff",

@@ -1,0 +1,67 @@
+"""`dispatch`: the loop around runs."""
+
+from typing import Any
+
+import click
+
+from orgvault.cli import output, wiring
+from orgvault.cli.dispatched import described
+from orgvault.cli.options import Command, settings
+from orgvault.posix import interrupted_by_term
+from orgvault.services import dispatching
+from orgvault.services.dispatching import RunEnded
+
+
+@click.command(
+    cls=Command, example="orgvault dispatch --once", short_help="Run agents that are due."
+)
+@click.option("--once", is_flag=True, help="One pass, then end: for cron and CI.")
+@click.option("--agent", metavar="AGENT", help="Only this agent.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), default=4, show_default=True, metavar="N",
+    help="How many agents run at once.",
+)  # fmt: skip
+@click.option(
+    "--every", type=click.IntRange(1, 86400), default=60, show_default=True, metavar="S",
+    help="Seconds from one pass to the next.",
+)  # fmt: skip
+def dispatch(agent: str | None, jobs: int, every: int, *, once: bool) -> None:
+    """Wake agents whose routines are due, and run the clients of those that are woken.
+
+    Any number of these may run side by side: nothing runs twice, and an agent once at a time.
+    """
+    if settings().dry_run:
+        _plan(agent)
+    elif agent is not None and once:
+        _work(agent)
+    else:
+        _loop(agent, jobs, every, once=once)
+
+
+def _plan(agent: str | None) -> None:
+    planned, skipped = dispatching.survey(wiring.desk_to_look(), only=agent)
+    lines = [*map(described, planned), *map(described, skipped)]
+    output.show({"runs": planned, "skipped": skipped}, "\n".join(lines) or "Nothing to do.")
+
+
+def _work(agent: str) -> None:
+    desk = wiring.desk(writes=True)
+    with interrupted_by_term():
+        done = dispatching.work(desk, agent, wiring.clients(), wiring.reflecting(desk))
+    result = {"runs": done.runs, "skipped": done.skipped}
+    output.show(result, "\n".join([*map(described, done.runs), *map(described, done.skipped)]))
+    output.remarks(done.remarks)
+    wiring.finish(desk.vault)
+
+
+def _loop(agent: str | None, jobs: int, every: int, *, once: bool) -> None:
+    found: dict[str, list[Any]] = {"runs": [], "skipped": []}
+    with interrupted_by_term():
+        for one in wiring.dispatch(agent, jobs, every, once=once):
+            found["runs" if isinstance(one, RunEnded) else "skipped"].append(one)
+            if not settings().json:
+                output.show(None, described(one))
+            elif not once:  # one object a line, as it comes
+                output.show(one, "")
+    if settings().json and once:
+        output.show(found, "")

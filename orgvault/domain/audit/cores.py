@@ -1,0 +1,86 @@
+"""core.md through history: every line of it comes from a claim that was active then."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from orgvault.domain.audit.documents import Kept, as_record, claim
+from orgvault.domain.audit.finding import Report, Rule
+from orgvault.domain.audit.pair import Changed, Pair, Tree
+from orgvault.domain.audit.places import ORG, spot
+from orgvault.domain.claim import Claim
+from orgvault.domain.core_memory import line
+
+# What a render writes around the claims; only of this form can the lines be judged.
+_HEAD = "<!-- orgvault core 1: "
+_AROUND = re.compile(
+    r"|<!-- orgvault core 1: generated from the claims, do not edit -->"
+    r"|# What [^\n]{1,100} has learned|> Left out for lack of room: \d+"
+)
+
+
+def check(pair: Pair, masked: Callable[[str], str], report: Report) -> None:
+    """Check each core.md that differs: its new lines are lines of active claims.
+
+    Whether it is all that a render would write is looked at where it counts: in HEAD.
+    """
+    for one in pair.changes:
+        if one.spot.kind == "core" and one.new is not None:
+            _check(pair, one, masked, report)
+
+
+def _check(pair: Pair, one: Changed, masked: Callable[[str], str], report: Report) -> None:
+    text = (one.new or b"").decode(errors="replace")
+    if not text.startswith(_HEAD):
+        report.find(Rule.CORE_FOREIGN, one.path, f"it begins otherwise: {text[:60]}")
+        return
+    before = set((one.old or b"").decode(errors="replace").splitlines())
+    come = [
+        found for found in text.splitlines() if found not in before and not _AROUND.fullmatch(found)
+    ]
+    if come:
+        near = {
+            shown
+            for other in pair.changes
+            if other.spot.kind == "active" and other.spot.agent == one.spot.agent
+            for kept in [claim(other.new)]
+            if kept is not None
+            for shown in _lines(kept, masked)
+        }
+        come = [found for found in come if found not in near]
+    if come:
+        every = {
+            shown for kept in active(pair.new, one.spot.agent) for shown in _lines(kept, masked)
+        }
+        others = "\n".join(
+            (tree.read(one.path) or b"").decode(errors="replace") for tree in pair.others
+        ).splitlines()
+        for found in come:
+            if found not in every and found not in others:
+                report.find(Rule.CORE_FOREIGN, one.path, found)
+
+
+def active(tree: Tree, agent: str) -> Iterator[Kept]:
+    """The active claims of an agent, as its files tell them; one in closed/ is closed."""
+    folder = f"{ORG}memory/{agent}"
+    closed = set(tree.names(f"{folder}/closed"))
+    for name in tree.names(f"{folder}/claims"):
+        path = f"{folder}/claims/{name}"
+        what = spot(path)
+        if what.kind == "active" and name not in closed:
+            found = claim(tree.read(path))
+            if found is not None and found.id == what.name and not found.closed_at:
+                yield found
+
+
+def records(tree: Tree, agent: str) -> list[Claim]:
+    """The same as records, those that are in form."""
+    found = (as_record(one) for one in active(tree, agent))
+    return [one for one in found if one is not None]
+
+
+def _lines(kept: Kept, masked: Callable[[str], str]) -> Iterator[str]:
+    record = as_record(kept)
+    if record is not None:
+        from dataclasses import replace
+
+        yield line(replace(record, text=masked(record.text))).rstrip("\n")

@@ -1,0 +1,78 @@
+"""What the rules look at: a commit, one of its parents, and what differs between the two."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from orgvault.domain.audit.places import Spot
+from orgvault.domain.roster import Roster
+
+AGENTS = "@agents.invalid"
+
+
+class Tree(Protocol):
+    """The files of the vault at a commit, by path relative to the vault."""
+
+    def read(self, path: str, /) -> bytes | None:
+        """A file's content; None when there is none."""
+
+    def names(self, folder: str, /) -> list[str]:
+        """The names in a folder."""
+
+
+class Facts(NamedTuple):
+    """A commit as its own words tell it; `trailers` are those of its last paragraph."""
+
+    name: str
+    author: str
+    email: str
+    committer_email: str
+    trailers: Mapping[str, tuple[str, ...]]
+
+    @property
+    def by_agent(self) -> bool:
+        """Whether an agent is its author."""
+        return self.email.endswith(AGENTS)
+
+
+class Changed(NamedTuple):
+    """One path that differs, with both contents; None where no plain file stands."""
+
+    path: str
+    spot: Spot
+    old: bytes | None
+    new: bytes | None
+
+
+class Pair(NamedTuple):
+    """A commit against one parent.
+
+    `others` are the trees of its further parents (so a merge has some); `rosters` those that
+    were in force on either side.
+    """
+
+    facts: Facts
+    old: Tree
+    new: Tree
+    others: Sequence[Tree]
+    rosters: Sequence[Roster]
+    changes: Sequence[Changed]
+
+    @property
+    def merge(self) -> bool:
+        """Whether the commit has more than one parent."""
+        return bool(self.others)
+
+    def taken(self, path: str, content: bytes | None) -> bool:
+        """Whether a merge took a file as it stands with another parent."""
+        return any(one.read(path) == content for one in self.others)
+
+
+def trailers(message: str) -> dict[str, tuple[str, ...]]:
+    """The trailers of a commit: `Key: value` lines in the last paragraph of its words."""
+    last = message.rstrip().rpartition("\n\n")[2]
+    found: dict[str, tuple[str, ...]] = {}
+    for line in last.split("\n"):
+        key, colon, value = line.partition(": ")
+        if colon and key and " " not in key:
+            found[key] = (*found.get(key, ()), value.strip())
+    return found

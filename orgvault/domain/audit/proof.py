@@ -1,0 +1,52 @@
+"""What the logs prove: which runs showed a claim, what was made, closed and filed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_SEEN = frozenset({"added", "repeated"})
+_MADE = frozenset({"added", "superseded"})
+
+
+class Proof:
+    """Every reflection of a history, as far as claims and cards rest on it."""
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[str, str], set[str]] = {}
+        self._made: set[tuple[str, str]] = set()
+        self._closed: set[tuple[str, str]] = set()
+        self.cards: set[str] = set()
+
+    def add(self, log: str, row: Mapping[str, Any]) -> None:
+        """Take in a row of a log; only some say anything."""
+        if log == "reflections":
+            self._reflection(row)
+
+    def _reflection(self, row: Mapping[str, Any]) -> None:
+        agent, run = str(row.get("agent")), str(row.get("run"))
+        if row.get("card"):
+            self.cards.add(str(row["card"]))
+        for one in _mappings(row.get("operations")):
+            claim, effect = (agent, str(one.get("claim_id"))), one.get("effect")
+            if effect in _SEEN:
+                self._runs.setdefault(claim, set()).add(run)
+            if effect in _MADE:
+                self._made.add(claim)
+            if effect == "closed":
+                self._closed.add(claim)
+
+    def runs(self, agent: str, claims: list[str]) -> set[str]:
+        """The runs that showed any of these claims."""
+        none: set[str] = set()
+        return set().union(*(self._runs.get((agent, one), none) for one in claims))
+
+    def made(self, agent: str, claim: str) -> bool:
+        """Whether a reflection made this claim."""
+        return (agent, claim) in self._made
+
+    def closed(self, agent: str, claim: str) -> bool:
+        """Whether a reflection closed this claim for good."""
+        return (agent, claim) in self._closed
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []

@@ -1,0 +1,302 @@
+"""What a run's prompt is composed from, gathered from the vault; preview and start share it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from orgvault.digests import sha256
+from orgvault.domain import core_memory, opening
+from orgvault.domain.capability_parts import TEMPLATE
+from orgvault.domain.chat import Said, history
+from orgvault.domain.collection import listed
+from orgvault.domain.composing import Sources, compose
+from orgvault.domain.harmless import Harmless
+from orgvault.domain.memory_section import core_block
+from orgvault.domain.offer import offered
+from orgvault.domain.prompt import Composed, Message
+from orgvault.domain.roster import Agent
+from orgvault.domain.run import (
+    DIRECT,
+    GROUP,
+    MANIFEST,
+    KeptConnector,
+    KeptSource,
+    TaskSource,
+)
+from orgvault.domain.script import Script, catalog
+from orgvault.domain.snapshot import ConnectorKey, Snapshot
+from orgvault.services.connecting import MISSING, Answered, Connector, of_agent
+from orgvault.services.desk import Desk
+from orgvault.services.faults import (
+    NoTemplate,
+    NotItsRoutine,
+    UnknownMessage,
+    UnknownRoutine,
+)
+from orgvault.services.task_text import task_text
+from orgvault.store.chat import Chat
+from orgvault.store.claims import Claims
+from orgvault.store.collections import Collections
+from orgvault.store.files import text_of
+from orgvault.store.repositories import default_branch
+from orgvault.store.roster import COMPILED
+from orgvault.store.routines import Routines
+from orgvault.store.scripts import Scripts
+from orgvault.values import dataclass
+
+if TYPE_CHECKING:
+    from orgvault.domain.problem import Problem
+
+UNASKED = "fetched live at run start"
+# Of the group chat: how many State shows, and among how many the router chooses.
+SHOWN, CHOSEN_FROM = 10, 40
+
+Ask = Callable[[Desk, Agent, str, Sequence[Connector]], Sequence[Answered]]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What starts a run: an operator (direct), a message of the group chat, or a routine."""
+
+    kind: str = DIRECT
+    message: str = ""
+    chat_seq: int | None = None
+    tagged: bool = False  # by another of the messages that the run answers
+    routine: str | None = None
+    wakes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A composed prompt, with all that its manifest tells; nothing is stored yet."""
+
+    agent: Agent
+    run: str
+    at: str
+    origin: Origin
+    composed: Composed
+    sources: tuple[KeptSource, ...]
+    task_source: TaskSource
+    connectors: tuple[KeptConnector, ...]
+    claims: tuple[str, ...]
+    core_sha256: str | None
+    tools: tuple[str, ...]
+    remarks: list[str]
+
+
+def prepare(desk: Desk, agent_id: str, origin: Origin, run: str, ask: Ask | None) -> Prepared:
+    """Compose the prompt of a run.  Without `ask`, a preview, no connector is called.
+
+    Raises UnknownAgent, NoTemplate, BrokenTemplate, EmbedBudgetExceeded, UnknownMessage,
+    UnknownRoutine or NotItsRoutine.
+    """
+    return _Gathering(desk, desk.agent(agent_id), origin, run).prepared(ask)
+
+
+class _Gathering:
+    """One run's sources on their way into its prompt."""
+
+    def __init__(self, desk: Desk, agent: Agent, origin: Origin, run: str) -> None:
+        self._desk = desk
+        self._agent = agent
+        self._origin = origin
+        self._run = run
+        self._at = desk.clock.now()
+        self._problems: list[Problem] = []
+        self._sources: list[KeptSource] = []
+        self._capable = frozenset(agent.block.get("capabilities") or ())
+
+    def prepared(self, ask: Ask | None) -> Prepared:
+        """The composed prompt."""
+        desk, agent = self._desk, self._agent
+        template = self._template()
+        opened = self._opening()
+        task = task_text(desk, agent)
+        self._source("org", COMPILED)
+        connectors = of_agent(desk, agent, self._problems)
+        answered = ask(desk, agent, self._run, connectors) if ask else _unasked(connectors)
+        tables = Collections(desk.vault, desk.roster.pages_folder).all(self._problems)
+        collections = listed(tables, agent, desk.roster)
+        scripts = self._scripts()
+        tools = offered(
+            agent, self._origin.kind, reads_collections=bool(collections),
+            own_tools=[one.name for one in scripts if one.parameters],
+        )  # fmt: skip
+        notebook, core = self._memory()
+        composed = compose(
+            Sources(
+                agent=agent,
+                template=template,
+                template_file=TEMPLATE,
+                tools=tools,
+                guidance=tuple(filter(None, (one.guidance for one in connectors))),
+                task=task.expanded,
+                snapshot=self._snapshot(collections, scripts, answered),
+                notebook=notebook,
+                core=core,
+                opening=opened,
+            ),
+            desk.masked,
+        )
+        for one in connectors:
+            self._sources.append(
+                KeptSource(name=f"connector/{one.name}", path=one.path, blob=one.blob)
+            )
+        block = Harmless(desk.masked).block(core_block(core))
+        return Prepared(
+            agent=agent,
+            run=self._run,
+            at=self._at,
+            origin=self._origin,
+            composed=composed,
+            sources=tuple(self._sources),
+            task_source=task.source,
+            connectors=tuple(_kept(one) for one in answered) if ask else (),
+            claims=self._claims(core) if ask else (),
+            core_sha256=sha256(block.encode()).hexdigest() if block else None,
+            tools=tools,
+            remarks=[*map(str, self._problems), *task.remarks],
+        )
+
+    def _template(self) -> str:
+        content = self._source("template", TEMPLATE)
+        if content is None:
+            raise NoTemplate(TEMPLATE)
+        return content
+
+    def _source(self, name: str, path: str) -> str | None:
+        """The text of a source, which the manifest is to name; None where there is none."""
+        text = text_of(self._desk.vault.read, path, self._problems, "save it as UTF-8")
+        if text is not None:
+            blob = self._desk.vault.blob(text.encode())
+            self._sources.append(KeptSource(name=name, path=path, blob=blob))
+        return text
+
+    # ── State ───────────────────────────────────────────────────────────────────────────────
+
+    def _snapshot(
+        self, collections: Sequence[Mapping[str, Any]], scripts: Sequence[Script],
+        answered: Sequence[Answered],
+    ) -> Snapshot:  # fmt: skip
+        desk, block = self._desk, self._agent.block
+        people = [{"name": one.name, "role": one.role} for one in desk.roster.operators]
+        return Snapshot(
+            utc_now=self._at,
+            max_tool_calls=int(block.get("max_tool_calls") or 0),
+            about=desk.roster.about,
+            description=desk.roster.description,
+            members=tuple(map(_member, desk.roster.agents.values())),
+            operators=tuple(people),
+            history=self._history(),
+            collections=tuple(collections),
+            scripts=tuple(catalog(scripts)),
+            environment=tuple(map(_secret, block.get("secrets") or ())),
+            repositories=self._repositories(),
+            connectors=tuple(
+                ConnectorKey(one.connector.key, one.connector.intro, _value(one))
+                for one in answered
+                if _value(one) is not MISSING
+            ),
+        )
+
+    def _history(self) -> tuple[Mapping[str, Any], ...]:
+        up_to = self._origin.chat_seq if self._origin.kind == GROUP else None
+        said: list[Said] = Chat(self._desk.vault).latest(CHOSEN_FROM, up_to)
+        return history(said, self._desk.roster, self._agent.focus or "", SHOWN)
+
+    def _scripts(self) -> list[Script]:
+        if "scripts" not in self._capable:
+            return []
+        return Scripts(self._desk.vault).of(self._agent.id, self._problems)
+
+    def _repositories(self) -> tuple[dict[str, str], ...]:
+        if "coding" not in self._capable:
+            return ()
+        found = []
+        for one in self._agent.block.get("repositories") or ():
+            branch = default_branch(one["path"])
+            shown = {"name": one["name"], "path": one["path"], "default_branch": branch}
+            found.append({key: value for key, value in shown.items() if value})
+        return tuple(found)
+
+    # ── Memory ──────────────────────────────────────────────────────────────────────────────
+
+    def _memory(self) -> tuple[str, str]:
+        """The notebook and the core memory; empty where there is none, or memory is off."""
+        if "memory" not in self._capable:
+            return "", ""
+        notebook = self._source("notebook", Claims.notebook_path(self._agent.id))
+        has_core = "core" in self._agent.memory.tiers
+        core = self._source("core", Claims.core_path(self._agent.id)) if has_core else ""
+        return notebook or "", core or ""
+
+    def _claims(self, core: str) -> tuple[str, ...]:
+        """The claims whose lines stand in the core memory, in their order."""
+        if not core:
+            return ()
+        stored = Claims(self._desk.vault).load(self._agent.id, "claims", [])
+        lines = {core_memory.line(one.claim).rstrip("\n"): one.claim.id for one in stored}
+        return tuple(lines[line] for line in core.splitlines() if line in lines)
+
+    # ── what the run opens with ─────────────────────────────────────────────────────────────
+
+    def _opening(self) -> Message | None:
+        desk, origin = self._desk, self._origin
+        if origin.kind == DIRECT:
+            return Message("", desk.masked(origin.message)) if origin.message else None
+        if origin.kind == GROUP:
+            said = Chat(desk.vault).get(origin.chat_seq or 0)
+            if said is None:
+                raise UnknownMessage(origin.chat_seq or 0)
+            tagged = origin.tagged or self._agent.id in said.tags
+            shown = history([said], desk.roster, "", 1)[0]
+            return opening.group_chat_info(shown, desk.masked, tagged=tagged)
+        return self._schedule(origin.routine or "")
+
+    def _schedule(self, routine_id: str) -> Message:
+        problems: list[Problem] = []
+        routine = Routines(self._desk.vault).get(routine_id, problems)
+        if routine is None:
+            raise UnknownRoutine(routine_id, str(problems[0]) if problems else "")
+        if routine.agent != self._agent.id:
+            raise NotItsRoutine(routine_id, self._agent.id, routine.agent)
+        when = {"cron": routine.cron} if routine.cron else {"window": routine.window}
+        told = {
+            "id": routine.id,
+            **when,
+            "instruction": routine.instruction,
+            "previous_run_at": self._previous_run_at(routine_id),
+        }
+        return opening.schedule_wake_up(told, self._desk.masked)
+
+    def _previous_run_at(self, routine_id: str) -> str | None:
+        logs = self._desk.vault.logs
+        if not logs.mention("runs", self._agent.id, routine_id):
+            return None
+        for line in logs.newest_lines("runs", self._agent.id):
+            if line.row.get("kind") == MANIFEST and line.row.get("routine") == routine_id:
+                return str(line.row.get("at"))
+        return None
+
+
+def _member(agent: Agent) -> dict[str, str]:
+    return {"name": agent.name, **({"focus": agent.focus} if agent.focus else {})}
+
+
+def _secret(bound: Mapping[str, str]) -> dict[str, str]:
+    about = bound.get("description") or ""
+    return {"name": bound["name"], **({"description": about} if about else {})}
+
+
+def _unasked(connectors: Sequence[Connector]) -> list[Answered]:
+    return [Answered(one, None, UNASKED, 0) for one in connectors]
+
+
+def _value(answered: Answered) -> object:
+    """What stands under a connector's key; MISSING when the key does not exist."""
+    return {"unavailable": answered.unavailable} if answered.unavailable else answered.value
+
+
+def _kept(answered: Answered) -> KeptConnector:
+    return KeptConnector(
+        name=answered.connector.name, ms=answered.ms, unavailable=answered.unavailable
+    )

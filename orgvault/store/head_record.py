@@ -1,0 +1,58 @@
+"""The last history that an audit found whole, kept outside the branch.
+
+Two places, so that one alone cannot be taken away unseen: a ref, which keeps the commits from
+being pruned when the branch is rewritten, and a file beside the lock, which has the counts.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+
+from orgvault.digests import sha256
+from orgvault.store import files
+from orgvault.store.vault import Vault
+from orgvault.values import dataclass
+
+_REFS = "refs/orgvault/audited/"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What was audited: how many rows (by log) and claims the commit held.
+
+    `commits` are those that ref and file name: one, unless somebody has moved one of the two.
+    """
+
+    commits: tuple[str, ...]
+    counts: Mapping[str, int]
+
+
+class HeadRecord:
+    """The record of the branch that HEAD is on, and of one vault of the repository."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        branch = vault.repository.branch() or "HEAD"
+        self.name = sha256(os.fsencode(f"{vault.prefix}\n{branch}")).hexdigest()[:16]
+        self.ref = _REFS + self.name
+        self._file = os.path.join(vault.private, "audited", f"{self.name}.json")
+
+    def read(self) -> Recorded | None:
+        """The record; None before the first audit.  A ref without a file has no counts."""
+        content = files.read_bytes(self._file)
+        ref = self._vault.repository.commit_of(self.ref)
+        try:
+            data = json.loads(content) if content else {}
+            counts = {str(key): int(value) for key, value in data.get("counts", {}).items()}
+            filed = data.get("commit")
+        except (ValueError, TypeError, AttributeError):
+            counts, filed = {}, None
+        commits = tuple(dict.fromkeys(str(one) for one in (ref, filed) if one))
+        return Recorded(commits, counts) if commits else None
+
+    def write(self, commit: str, counts: Mapping[str, int]) -> None:
+        """Keep what was audited; the file is on disk before the ref moves."""
+        data = {"v": 1, "commit": commit, "counts": dict(counts)}
+        files.make_folder(os.path.dirname(self._file))
+        files.replace(self._file, json.dumps(data).encode() + b"\n")
+        self._vault.repository.git("update-ref", "-m", "orgvault audit", self.ref, commit)
