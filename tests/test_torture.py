@@ -41,7 +41,7 @@ def test_the_invariants_see_what_is_broken(memory: Path) -> None:
     segment.write_bytes(content)
     claim = next((harbor.root / ".agents/org/memory/nova/claims").glob("*.yaml"))
     text = claim.read_bytes()
-    claim.write_bytes(text.replace(b"kind: lesson", b"kind: friction"))
+    claim.write_bytes(text.replace(b"\nkind: ", b"\nkind: x"))
     assert any("was altered: kind" in one for one in broken(harbor.root, before, set()))
     claim.unlink()
     assert any("is gone" in one for one in broken(harbor.root, before, set()))
