@@ -29,9 +29,9 @@ agents:
 """
 START = (
     "from orgvault.cli import main, options, output, wiring; import click; "
-    "click.Context(main.cli).__enter__(); d = wiring.desk(); "
+    "click.Context(main.cli).__enter__(); d = wiring.desk(writes=True); "
 )
-READ = START + "[open(p, 'rb').read().decode() for p in sys.argv[1:]]"
+READ = START + "d.vault.repository.settings; [open(p, 'rb').read().decode() for p in sys.argv[1:]]"
 COMPOSE = START + (
     "from orgvault.services.composing import Origin, prepare; "
     "p = prepare(d, 'nova', Origin(), 'run-00000000', None); "

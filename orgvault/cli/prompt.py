@@ -32,7 +32,7 @@ def preview(
 
     Nothing is stored and no connector is called.
     """
-    desk = wiring.desk()
+    desk = wiring.desk(writes=True)  # sources are named by their blobs
     seen = previewing.preview(desk, agent, prompting.origin_of(message, group, routine))
     if tokens:
         prompting.show_sizes(seen.sections, seen.counter)

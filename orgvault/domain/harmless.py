@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from html import escape, unescape
 
 from orgvault.domain.neutral import neutral
 
@@ -54,6 +53,10 @@ class Harmless:
     def _tag(self, tag: re.Match[str]) -> str:
         if tag[1] is None:
             return tag[0]
+        if "&" not in tag[1] and self._masked(tag[1]) == tag[1]:
+            return tag[0]
+        from html import escape, unescape
+
         path = unescape(tag[1])
         masked = self._masked(path)
         return tag[0] if masked == path else f'<embed path="{self.text(escape(masked))}">\n'

@@ -57,10 +57,17 @@ class Child:
             while content:
                 content = content[os.write(self._stdin, content) :]
 
-    def line(self) -> bytes:
-        """Its next line with the line end; empty when it has closed its output."""
-        while b"\n" not in self._kept and self._more():
-            pass
+    def line(self, limit_s: float | None = None) -> bytes:
+        """Its next line with the line end; empty when it has closed its output.
+
+        One that says nothing for `limit_s` is ended.
+        """
+        while b"\n" not in self._kept:
+            if limit_s is not None and not self._speaks(limit_s):
+                self.kill()
+                return b""
+            if not self._more():
+                break
         return self._take(self._kept.find(b"\n") + 1 or len(self._kept))
 
     def read(self, size: int) -> bytes:
@@ -147,6 +154,14 @@ class Child:
             elif _left_ms(until_s) is not None:
                 time.sleep(_NAP_S)
         self.wait()
+
+    def _speaks(self, limit_s: float) -> bool:
+        """Whether there is something to read, or its output has ended, within a time."""
+        from select import POLLIN, poll
+
+        waiting = poll()
+        waiting.register(self._stdout, POLLIN)
+        return bool(waiting.poll(limit_s * 1000))
 
     def _more(self) -> bool:
         chunk = os.read(self._stdout, _CHUNK)

@@ -19,6 +19,7 @@ from orgvault.git.faults import (
     Moved,
     PathConflict,
     StagedOtherwise,
+    UpdateRefFailed,
 )
 from orgvault.git.index import Index, held
 from orgvault.git.objects import FILE, FOLDER, Objects, Tree, TreeEntry
@@ -130,13 +131,13 @@ class Committer:
             for step in steps:
                 self._staged_alike(head, step, doubtful, staged)
             if not move.prepared():
-                raise self._refusal(move, head)
+                raise self._refusal(move, head, new)
             # From here on git keeps HEAD and the branch where they are.
             if self._repository.head() != head:
                 raise Moved(ref)
             with self._index.replaced(copy):
                 if not move.finish() and self._repository.head().oid != new:
-                    raise move.failure()
+                    raise self._failure(move, ref, new)
 
     def _not_in_progress(self, patience_s: float = 0.0) -> None:
         if operation := self._repository.operation():
@@ -175,8 +176,15 @@ class Committer:
         content = step.paths[path]
         return None if content is None else self.objects.hash("blob", content)
 
-    def _refusal(self, move: RefMove, head: Head) -> OrgvaultError:
+    def _failure(self, move: RefMove, ref: str, new: str) -> UpdateRefFailed:
+        """Why git has not moved the branch; of one that was killed no lock is left."""
         failure = move.failure()
+        if move.was_killed:
+            self._index.clear_orphans(ref, new)
+        return failure
+
+    def _refusal(self, move: RefMove, head: Head, new: str) -> OrgvaultError:
+        failure = self._failure(move, head.ref or "", new)
         if self._repository.head() != head:
             return Moved(head.ref or "")
         for path in refs.locks(self._repository, self._repository.git_dir, head.ref or ""):

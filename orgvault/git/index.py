@@ -131,17 +131,24 @@ class Index:
                 _copy(self._path, former)
         try:
             os.replace(copy, self._path)
-            fsync_folder(self._repository.git_dir)
+            try:
+                fsync_folder(self._repository.git_dir)
+            except OSError:
+                self._put_back(former)
+                raise
             try:
                 yield
             except GitFailed:
-                if os.path.exists(former):
-                    os.replace(former, self._path)
-                else:
-                    _unlink(self._path)
+                self._put_back(former)
                 raise
         finally:
             _unlink(former)
+
+    def _put_back(self, former: str) -> None:
+        if os.path.exists(former):
+            os.replace(former, self._path)
+        else:
+            _unlink(self._path)
 
     def _from_working_files(self, copy: str, entries: Mapping[str, TreeEntry | None]) -> bool:
         """Let git read our working files, so that the entries carry their times and sizes.
@@ -224,14 +231,41 @@ class Index:
         content = _read(path)
         token = _token(content)
         if token is None:
-            return False
+            return not content and self._clear_empty()
+        git_dir = token["git_dir"]
+        if not self._is_tree_of_ours(git_dir):  # the vault was moved or copied since
+            git_dir = self._repository.git_dir
         since_s = os.stat(path).st_mtime
-        refs.clear_orphans(self._repository, token["git_dir"], token["ref"], token["oid"], since_s)
-        lock = os.path.join(token["git_dir"], "index.lock")
-        if _read(lock) == content:
-            _unlink(lock)
+        refs.clear_orphans(self._repository, git_dir, token["ref"], token["oid"], since_s)
+        for lock in (os.path.join(git_dir, "index.lock"), path):
+            if _read(lock) == content:
+                _unlink(lock)
         _unlink(self._token_path)
         return True
+
+    def _is_tree_of_ours(self, git_dir: str) -> bool:
+        """Whether a git folder is that of a working tree of this repository."""
+        common = self._repository.common_dir
+        return git_dir == common or git_dir.startswith(os.path.join(common, "worktrees", ""))
+
+    def _clear_empty(self) -> bool:
+        """The same where a power failure has taken the token's words: its name is still a lock."""
+        try:
+            if not os.path.samefile(self._token_path, self._lock_path):
+                return False
+            since_s = os.stat(self._token_path).st_mtime
+        except FileNotFoundError:
+            return False
+        ref = self._repository.head().ref or ""
+        refs.clear_orphans(self._repository, self._repository.git_dir, ref, "", since_s)
+        _unlink(self._lock_path)
+        _unlink(self._token_path)
+        return True
+
+    def clear_orphans(self, ref: str, oid: str) -> None:
+        """Remove the locks of an `update-ref` of ours that was killed while we hold the index."""
+        since_s = os.stat(self._token_path).st_mtime
+        refs.clear_orphans(self._repository, self._repository.git_dir, ref, oid, since_s)
 
 
 def held(path: str) -> LockHeld:

@@ -14,6 +14,8 @@ from orgvault.git.faults import UpdateRefFailed
 from orgvault.git.repository import Repository
 from orgvault.posix import age_s, fsync_folder, holders
 
+# Taking two locks and comparing takes git milliseconds.
+_ANSWER_S = 30.0
 # A lock file counts as an orphan of ours only if it was made about when our commit was.
 _ORPHAN_S = 30.0
 
@@ -57,6 +59,11 @@ class RefMove:
             fsync_folder(folder)
         return done
 
+    @property
+    def was_killed(self) -> bool:
+        """Whether git was ended by a signal, so that its locks may stand there for good."""
+        return (self._process.returncode or 0) < 0
+
     def failure(self) -> UpdateRefFailed:
         """What git said when it refused."""
         _, said = self._process.finish()
@@ -66,7 +73,7 @@ class RefMove:
         self._process.send(os.fsencode(text))
 
     def _answers(self, step: str) -> bool:
-        return self._process.line() == f"{step}: ok\n".encode()
+        return self._process.line(_ANSWER_S) == f"{step}: ok\n".encode()
 
 
 def locks(repository: Repository, git_dir: str, ref: str) -> list[str]:

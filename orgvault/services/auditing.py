@@ -119,6 +119,9 @@ class _Audit:
         now = self._history.walk.content(entry.oid)
         if now == core(head, agent, self._means):
             return
+        if now == core(self._desk.vault, agent, self._means):
+            self._report.note(path, "made of claims that are not committed yet")
+            return
         # Hand edits and merges leave it older than its claims: right when it was written.
         then = self._walk.wrote(path, entry.oid)
         before = then[1].agents.get(agent.id) if then is not None else None

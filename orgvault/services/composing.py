@@ -4,10 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orgvault.digests import sha256
-from orgvault.domain import core_memory, opening
 from orgvault.domain.capability_parts import TEMPLATE
 from orgvault.domain.chat import Said, history
-from orgvault.domain.collection import listed
 from orgvault.domain.composing import Sources, compose
 from orgvault.domain.harmless import Harmless
 from orgvault.domain.memory_section import core_block
@@ -22,9 +20,7 @@ from orgvault.domain.run import (
     KeptSource,
     TaskSource,
 )
-from orgvault.domain.script import Script, catalog
 from orgvault.domain.snapshot import ConnectorKey, Snapshot
-from orgvault.services.connecting import MISSING, Answered, Connector, of_agent
 from orgvault.services.desk import Desk
 from orgvault.services.faults import (
     NoTemplate,
@@ -34,23 +30,21 @@ from orgvault.services.faults import (
 )
 from orgvault.services.task_text import task_text
 from orgvault.store.chat import Chat
-from orgvault.store.claims import Claims
-from orgvault.store.collections import Collections
 from orgvault.store.files import text_of
-from orgvault.store.repositories import default_branch
 from orgvault.store.roster import COMPILED
-from orgvault.store.routines import Routines
-from orgvault.store.scripts import Scripts
+from orgvault.store.vault import ORG
 from orgvault.values import dataclass
 
 if TYPE_CHECKING:
     from orgvault.domain.problem import Problem
+    from orgvault.services.connecting import Answered, Connector
 
 UNASKED = "fetched live at run start"
 # Of the group chat: how many State shows, and among how many the router chooses.
 SHOWN, CHOSEN_FROM = 10, 40
 
-Ask = Callable[[Desk, Agent, str, Sequence[Connector]], Sequence[Answered]]
+Shown = tuple[Mapping[str, Any], ...]
+Ask = Callable[[Desk, Agent, str, "Sequence[Connector]"], "Sequence[Answered]"]
 
 
 @dataclass(frozen=True)
@@ -112,14 +106,12 @@ class _Gathering:
         opened = self._opening()
         task = task_text(desk, agent)
         self._source("org", COMPILED)
-        connectors = of_agent(desk, agent, self._problems)
-        answered = ask(desk, agent, self._run, connectors) if ask else _unasked(connectors)
-        tables = Collections(desk.vault, desk.roster.pages_folder).all(self._problems)
-        collections = listed(tables, agent, desk.roster)
-        scripts = self._scripts()
+        answered = self._connectors(ask)
+        connectors = [one.connector for one in answered]
+        collections, scripts = self._collections(), self._scripts()
         tools = offered(
             agent, self._origin.kind, reads_collections=bool(collections),
-            own_tools=[one.name for one in scripts if one.parameters],
+            own_tools=[one["name"] for one in scripts if "parameters" in one],
         )  # fmt: skip
         notebook, core = self._memory()
         composed = compose(
@@ -174,43 +166,67 @@ class _Gathering:
     # ── State ───────────────────────────────────────────────────────────────────────────────
 
     def _snapshot(
-        self, collections: Sequence[Mapping[str, Any]], scripts: Sequence[Script],
-        answered: Sequence[Answered],
-    ) -> Snapshot:  # fmt: skip
-        desk, block = self._desk, self._agent.block
-        people = [{"name": one.name, "role": one.role} for one in desk.roster.operators]
+        self, collections: Shown, scripts: Shown, answered: "Sequence[Answered]"
+    ) -> Snapshot:
+        roster, block = self._desk.roster, self._agent.block
+        people = [{"name": one.name, "role": one.role} for one in roster.operators]
         return Snapshot(
             utc_now=self._at,
             max_tool_calls=int(block.get("max_tool_calls") or 0),
-            about=desk.roster.about,
-            description=desk.roster.description,
-            members=tuple(map(_member, desk.roster.agents.values())),
+            about=roster.about,
+            description=roster.description,
+            members=tuple(map(_member, roster.agents.values())),
             operators=tuple(people),
             history=self._history(),
-            collections=tuple(collections),
-            scripts=tuple(catalog(scripts)),
+            collections=collections,
+            scripts=scripts,
             environment=tuple(map(_secret, block.get("secrets") or ())),
             repositories=self._repositories(),
-            connectors=tuple(
-                ConnectorKey(one.connector.key, one.connector.intro, _value(one))
-                for one in answered
-                if _value(one) is not MISSING
-            ),
+            connectors=_keys(answered),
         )
 
-    def _history(self) -> tuple[Mapping[str, Any], ...]:
+    def _history(self) -> Shown:
         up_to = self._origin.chat_seq if self._origin.kind == GROUP else None
         said: list[Said] = Chat(self._desk.vault).latest(CHOSEN_FROM, up_to)
         return history(said, self._desk.roster, self._agent.focus or "", SHOWN)
 
-    def _scripts(self) -> list[Script]:
-        if "scripts" not in self._capable:
-            return []
-        return Scripts(self._desk.vault).of(self._agent.id, self._problems)
+    # What a vault does not have, or an agent does not use, is not even imported.
+
+    def _connectors(self, ask: Ask | None) -> "Sequence[Answered]":
+        """The connectors of the run with what they answered; in a preview nobody is asked."""
+        desk, agent = self._desk, self._agent
+        if not agent.block.get("connectors"):
+            return ()
+        from orgvault.services.connecting import Answered, of_agent
+
+        connectors = of_agent(desk, agent, self._problems)
+        if ask is None:
+            return [Answered(one, None, UNASKED, 0) for one in connectors]
+        return ask(desk, agent, self._run, connectors)
+
+    def _collections(self) -> Shown:
+        desk = self._desk
+        if not desk.vault.names(f"{ORG}/collections"):
+            return ()
+        from orgvault.domain.collection import listed
+        from orgvault.store.collections import Collections
+
+        known = Collections(desk.vault, desk.roster.pages_folder).all(self._problems)
+        return listed(known, self._agent, desk.roster)
+
+    def _scripts(self) -> Shown:
+        if "scripts" not in self._capable or not self._desk.vault.names(f"{ORG}/scripts"):
+            return ()
+        from orgvault.domain.script import catalog
+        from orgvault.store.scripts import Scripts
+
+        return catalog(Scripts(self._desk.vault).of(self._agent.id, self._problems))
 
     def _repositories(self) -> tuple[dict[str, str], ...]:
         if "coding" not in self._capable:
             return ()
+        from orgvault.store.repositories import default_branch
+
         found = []
         for one in self._agent.block.get("repositories") or ():
             branch = default_branch(one["path"])
@@ -224,15 +240,18 @@ class _Gathering:
         """The notebook and the core memory; empty where there is none, or memory is off."""
         if "memory" not in self._capable:
             return "", ""
-        notebook = self._source("notebook", Claims.notebook_path(self._agent.id))
+        notebook = self._source("notebook", f"{ORG}/memory/{self._agent.id}.md")
         has_core = "core" in self._agent.memory.tiers
-        core = self._source("core", Claims.core_path(self._agent.id)) if has_core else ""
+        core = self._source("core", f"{ORG}/memory/{self._agent.id}/core.md") if has_core else ""
         return notebook or "", core or ""
 
     def _claims(self, core: str) -> tuple[str, ...]:
         """The claims whose lines stand in the core memory, in their order."""
         if not core:
             return ()
+        from orgvault.domain import core_memory
+        from orgvault.store.claims import Claims
+
         stored = Claims(self._desk.vault).load(self._agent.id, "claims", [])
         lines = {core_memory.line(one.claim).rstrip("\n"): one.claim.id for one in stored}
         return tuple(lines[line] for line in core.splitlines() if line in lines)
@@ -249,10 +268,15 @@ class _Gathering:
                 raise UnknownMessage(origin.chat_seq or 0)
             tagged = origin.tagged or self._agent.id in said.tags
             shown = history([said], desk.roster, "", 1)[0]
+            from orgvault.domain import opening
+
             return opening.group_chat_info(shown, desk.masked, tagged=tagged)
         return self._schedule(origin.routine or "")
 
     def _schedule(self, routine_id: str) -> Message:
+        from orgvault.domain import opening
+        from orgvault.store.routines import Routines
+
         problems: list[Problem] = []
         routine = Routines(self._desk.vault).get(routine_id, problems)
         if routine is None:
@@ -287,16 +311,22 @@ def _secret(bound: Mapping[str, str]) -> dict[str, str]:
     return {"name": bound["name"], **({"description": about} if about else {})}
 
 
-def _unasked(connectors: Sequence[Connector]) -> list[Answered]:
-    return [Answered(one, None, UNASKED, 0) for one in connectors]
+def _keys(answered: "Sequence[Answered]") -> tuple[ConnectorKey, ...]:
+    """The keys of connectors that gave a value, or why they could not."""
+    if not answered:
+        return ()
+    from orgvault.services.connecting import MISSING
+
+    given = (
+        (one.connector, {"unavailable": one.unavailable} if one.unavailable else one.value)
+        for one in answered
+    )
+    return tuple(
+        ConnectorKey(one.key, one.intro, value) for one, value in given if value is not MISSING
+    )
 
 
-def _value(answered: Answered) -> object:
-    """What stands under a connector's key; MISSING when the key does not exist."""
-    return {"unavailable": answered.unavailable} if answered.unavailable else answered.value
-
-
-def _kept(answered: Answered) -> KeptConnector:
+def _kept(answered: "Answered") -> KeptConnector:
     return KeptConnector(
         name=answered.connector.name, ms=answered.ms, unavailable=answered.unavailable
     )

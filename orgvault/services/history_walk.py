@@ -150,7 +150,8 @@ class HistoryWalk:
         for path, key, row in rows.check(pair, self.known, self.report):
             self._row(pair, path, key, row)
         claims.check(pair)
-        cores.check(pair, self.means.masked, self.report)
+        later = (head, self.history.vault)
+        cores.check(pair, later, self.means.masked, self.report)
         records.check(pair, self.proof, self.report)
         records.check_persons(pair, head, self.report)
         for one in pair.changes:

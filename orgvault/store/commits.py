@@ -104,7 +104,7 @@ class Commits:
                 self._spool.write_journal(entry)
             except OSError as failure:
                 self._spool.drop_journal()  # its name stands already if only the last step failed
-                raise NotRecorded(self._place.private, _why(failure)) from failure
+                raise NotRecorded(self._place.private, said(failure)) from failure
             held = frozenset(filter(self._committed, entry.texts))
             try:
                 self._apply(entry, acknowledged, self._spool.journalled_ns(), held)
@@ -115,7 +115,7 @@ class Commits:
                     return
                 self._give_up(entry, failure)
                 if isinstance(failure, OSError):
-                    raise NotRecorded(self._place.root, _why(failure)) from failure
+                    raise NotRecorded(self._place.root, said(failure)) from failure
                 raise
             self._spool.drop(entry.companions)
             self._spool.drop_journal()
@@ -283,7 +283,7 @@ class Commits:
         if entry.rows:
             self._spool.put(replace(entry, texts=(), companions=()))
         self._spool.drop_journal()
-        self._remark(f"another tool committed the files; their rows follow later: {_why(failure)}")
+        self._remark(f"another tool committed the files; their rows follow later: {said(failure)}")
 
     def _give_up(self, entry: Entry, failure: Exception) -> None:
         """Forget a change that failed.
@@ -292,7 +292,7 @@ class Commits:
         """
         written = [text.path for text in entry.texts if self._now(text) == text.after]
         if written:
-            raise HalfWritten(written, _why(failure)) from failure
+            raise HalfWritten(written, said(failure)) from failure
         self._spool.drop_journal()
 
     def _put_back(
@@ -338,7 +338,8 @@ class Commits:
         return entry.oid if entry else None
 
 
-def _why(failure: Exception) -> str:
+def said(failure: Exception) -> str:
+    """What a failure says, in words."""
     return getattr(failure, "strerror", None) or str(failure)
 
 

@@ -18,7 +18,7 @@ from orgvault.git.housekeeping import due, repack
 from orgvault.git.repository import Identity
 from orgvault.store import files
 from orgvault.store.change import Change
-from orgvault.store.commits import NOBODY, Commits
+from orgvault.store.commits import NOBODY, Commits, said
 from orgvault.store.entry import Content, Entry, Message, Row
 from orgvault.store.faults import BeingWritten, Unlockable
 from orgvault.store.logs import Logs
@@ -255,9 +255,9 @@ class Vault:
             self._commits(lock).settle(self._branch())
         except (OrgvaultError, OSError) as failure:
             if own is None or own in self._spool.names():
-                why = failure.why if isinstance(failure, VaultBusy) else str(failure)
-                done = "recorded" if own else "an interrupted change is"
-                self._remark(f"{done}, to be committed later: {why}")
+                why = failure.why if isinstance(failure, VaultBusy) else said(failure)
+                what = "recorded, to be" if own else "an interrupted change is to be"
+                self._remark(f"{what} committed later: {why}")
 
     def _would_wait(self) -> None:
         """Raise what would keep a commit from being made now; changes nothing."""

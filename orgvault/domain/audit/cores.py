@@ -1,7 +1,8 @@
 """core.md through history: every line of it comes from a claim that was active then."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from orgvault.domain.audit.documents import Kept, as_record, claim
 from orgvault.domain.audit.finding import Report, Rule
@@ -18,17 +19,22 @@ _AROUND = re.compile(
 )
 
 
-def check(pair: Pair, masked: Callable[[str], str], report: Report) -> None:
+def check(pair: Pair, later: Sequence[Tree], masked: Callable[[str], str], report: Report) -> None:
     """Check each core.md that differs: its new lines are lines of active claims.
+
+    Or of claims as `later` has them (HEAD, the files on disk): a render takes a person's edit of
+    a claim as it stands, and the person commits it when they like.
 
     Whether it is all that a render would write is looked at where it counts: in HEAD.
     """
     for one in pair.changes:
         if one.spot.kind == "core" and one.new is not None:
-            _check(pair, one, masked, report)
+            _check(pair, one, later, masked, report)
 
 
-def _check(pair: Pair, one: Changed, masked: Callable[[str], str], report: Report) -> None:
+def _check(
+    pair: Pair, one: Changed, later: Sequence[Tree], masked: Callable[[str], str], report: Report
+) -> None:
     text = (one.new or b"").decode(errors="replace")
     if not text.startswith(_HEAD):
         report.find(Rule.CORE_FOREIGN, one.path, f"it begins otherwise: {text[:60]}")
@@ -54,9 +60,30 @@ def _check(pair: Pair, one: Changed, masked: Callable[[str], str], report: Repor
         others = "\n".join(
             (tree.read(one.path) or b"").decode(errors="replace") for tree in pair.others
         ).splitlines()
+        known = set(map(_words, every))
         for found in come:
-            if found not in every and found not in others:
+            if found in every or found in others:
+                continue
+            if _words(found) in known:
                 report.find(Rule.CORE_FOREIGN, one.path, found)
+            else:
+                report.find_unless_mended(
+                    Rule.CORE_FOREIGN, one.path, found,
+                    partial(_unsaid, later, one.spot.agent, found, masked),
+                )  # fmt: skip
+
+
+def _unsaid(trees: Sequence[Tree], agent: str, found: str, masked: Callable[[str], str]) -> bool:
+    """Whether no claim of these trees has the words of a line, whatever its count is by now."""
+    said = (
+        shown for tree in trees for kept in active(tree, agent) for shown in _lines(kept, masked)
+    )
+    return _words(found) not in set(map(_words, said))
+
+
+def _words(shown: str) -> str:
+    """A line of a core without its kind and count."""
+    return shown.partition("\u00d7) ")[2] or shown
 
 
 def active(tree: Tree, agent: str) -> Iterator[Kept]:
