@@ -184,18 +184,28 @@ def mask(text: str) -> tuple[str, int]:
 
 
 def mask_values(text: str, values: Iterable[str]) -> tuple[str, int]:
-    """The text without these very values (a bound secret's), also as JSON writes them.
+    """The text without these very values (a bound secret's).
 
-    Values under 8 characters are left: they would hit ordinary words.
+    Also as JSON writes them, with other line ends, and on one line.  Values under 8 characters
+    are left: they would hit ordinary words.
     """
     count = 0
     for value in sorted({one for one in values if len(one) >= BOUND_CHARS}, key=len, reverse=True):
-        for written in dict.fromkeys(
-            (value, dumps(value)[1:-1], dumps(value, ensure_ascii=False)[1:-1])
-        ):
+        for written in _forms(value):
             count += text.count(written)
             text = text.replace(written, SECRET)
     return text, count
+
+
+def _forms(value: str) -> Iterable[str]:
+    """How a value may be written."""
+    lines = value.replace("\r\n", "\n")
+    forms = [value]
+    if lines.split() != [value]:  # there is white space in it
+        forms += [lines, lines.replace("\n", "\r\n"), " ".join(value.split())]
+    written = ((one, dumps(one)[1:-1], dumps(one, ensure_ascii=False)[1:-1]) for one in forms)
+    found = dict.fromkeys(text for texts in written for text in texts)
+    return [one for one in found if len(one) >= BOUND_CHARS]
 
 
 def mentions_protected(text: str, protected: tuple[str, ...] = ()) -> bool:
