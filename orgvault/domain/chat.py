@@ -16,7 +16,7 @@ TEXT_CHARS = 8000
 PEOPLE = ("operator", "user")
 RELEVANT = "relevant"
 # What steers a terminal, or is no text at all: lines and tabs stay.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Said:
 
 def clean(text: str) -> str:
     """A text as it is kept: lines end in a newline, and no control character is in it."""
-    return _CONTROL.sub("", re.sub(r"\r\n?|[\x85\u2028\u2029]", "\n", text)).strip()
+    return re.sub(_CONTROL, "", re.sub(r"\r\n?|[\x85\u2028\u2029]", "\n", text)).strip()
 
 
 def order(said: Said) -> tuple[int, str, str]:

@@ -18,7 +18,8 @@ _KINDS = {
     "a base, a query that only Obsidian answers": "base",
 }
 _KIND_OF = {extension: kind for kind, known in _KINDS.items() for extension in known.split()}
-_ALIASES = re.compile(r"(?m)^(?:aliases|alias):[ \t]*(.*(?:\n[ \t]*-[ \t].*)*)")
+# Compiled when it is first asked for, as few texts need it.
+_ALIASES = r"(?m)^(?:aliases|alias):[ \t]*(.*(?:\n[ \t]*-[ \t].*)*)"
 
 _DEEPEST = 60  # folders; a longer path is no person's
 
@@ -90,7 +91,7 @@ def resolve(link: str, source: str, index: Index) -> Resolved:
 
 def aliases(properties: str) -> Iterator[str]:
     """The aliases that a note's properties give, in each of the ways to write a list."""
-    for found in _ALIASES.finditer(properties.replace("\r\n", "\n")):
+    for found in re.finditer(_ALIASES, properties.replace("\r\n", "\n")):
         first, *listed = found[1].split("\n")
         words = [one.strip().removeprefix("-") for one in listed]
         if first.strip().startswith("["):

@@ -11,11 +11,11 @@ from orgvault.domain.markdown import Structure, structure
 from orgvault.values import dataclass
 
 # https://help.obsidian.md/links: these make no difference in a heading.
-_SPECIAL = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+")
-_BLOCK_ID = re.compile(r"\^([A-Za-z0-9-]+)")
-_HEADING_LINE = re.compile(r"(?m)^(#{1,6})(?:[ \t]+(.*))?$")
+_SPECIAL = r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+"
+_BLOCK_ID = r"\^([A-Za-z0-9-]+)"
+_HEADING_LINE = r"(?m)^(#{1,6})(?:[ \t]+(.*))?$"
 # Headings that a line's beginning does not tell.
-_OTHER_HEADING = re.compile(r"\r|(?:^|\n)[ ]+#|[^\n]\n[ ]*(?:=+|-+)[ \t]*(?:\n|$)")
+_OTHER_HEADING = r"\r|(?:^|\n)[ ]+#|[^\n]\n[ ]*(?:=+|-+)[ \t]*(?:\n|$)"
 _LISTS = frozenset({"bullet_list", "ordered_list", "list_item"})
 _WITH_ID_BELOW = frozenset(
     {"bullet_list", "ordered_list", "blockquote", "table", "fence", "code_block", "math_block"}
@@ -71,7 +71,7 @@ def part(text: str, subpath: str) -> Part:
 
 
 def _name(heading: str) -> str:
-    return " ".join(_SPECIAL.sub(" ", normalize("NFC", heading)).lower().split())
+    return " ".join(re.sub(_SPECIAL, " ", normalize("NFC", heading)).lower().split())
 
 
 # ── headings ────────────────────────────────────────────────────────────────────────────────
@@ -79,7 +79,7 @@ def _name(heading: str) -> str:
 
 def _section(body: str, names: list[str]) -> Part:
     plain = plain_text(body)
-    by_line = plain is not None and not _OTHER_HEADING.search(plain)
+    by_line = plain is not None and not re.search(_OTHER_HEADING, plain)
     if not by_line and len(body) > PARSED_CHARS:
         return Part(reason=TOO_LARGE)
     known = None if by_line else structure(body)
@@ -100,7 +100,7 @@ def _section(body: str, names: list[str]) -> Part:
 def _plain_headings(body: str, plain: str) -> list[_Heading]:
     return [
         _Heading(one.start(), len(one[1]), _name(body[slice(*one.span(2))] if one[2] else ""))
-        for one in _HEADING_LINE.finditer(plain)
+        for one in re.finditer(_HEADING_LINE, plain)
     ]
 
 
@@ -127,7 +127,7 @@ def _fitting(headings: list[_Heading], names: list[str]) -> Iterator[int]:
 
 
 def _block(body: str, wanted: str) -> Part:
-    if not (named := _BLOCK_ID.fullmatch(wanted)):
+    if not (named := re.fullmatch(_BLOCK_ID, wanted)):
         return Part(reason=NO_BLOCK)
     ids = re.compile(rf"(?i)(?<!\S)\^{re.escape(named[1])}(?=[ \t]*(?:[\r\n|]|\Z))")
     places = [one.start() for one in islice(ids.finditer(body), _PLACES)]
