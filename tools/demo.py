@@ -18,6 +18,29 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 ORGVAULT = Path(sys.executable).parent / "orgvault"
 NARROW = 96
 SESSIONS = REPOSITORY / "fixtures" / "sessions"
+ROUTINE = """\
+version: 1
+id: morning-build
+agent: nova
+cron: "0 7 * * *"
+instruction: Build the site, and say what is broken.
+created: "2026-11-02T08:00:00Z"
+created_by: sam
+"""
+# Reads the prompt and prints what Claude Code prints; its session is one that was recorded.
+CLIENT = """\
+import json, os, re, shutil, sys
+prompt = sys.stdin.read()
+session = "13b36a60-db02-4033-905d-6b811b2a81fa"
+folder = os.path.expanduser("~/.claude/projects/" + re.sub("[^A-Za-z0-9]", "-", os.getcwd()))
+os.makedirs(folder)
+shutil.copy({session!r}, os.path.join(folder, session + ".jsonl"))
+json.dump({{
+    "type": "result", "subtype": "success", "is_error": False, "session_id": session,
+    "num_turns": 12, "duration_ms": 61000, "total_cost_usd": 0.31,
+    "result": "done: The site builds. I was told " + str(len(prompt)) + " characters.",
+}}, sys.stdout)
+"""
 
 
 class Demo:
@@ -92,8 +115,7 @@ def _play(demo: Demo) -> None:
     demo.show("compile")
     demo.show("status")
 
-    demo.say("Nova runs: the site build fails twice before its dependencies are installed.")
-    _finish(demo, "nova", "nova-site-build.jsonl", "t-4m7q2x9k", "done: The site builds.", "0.31")
+    _dispatch(demo)
 
     demo.say("Atlas reviews something; there is nothing to learn from it.")
     _finish(demo, "atlas", "atlas-review.jsonl", "t-0p6s4f7y", "done: It holds.", "0.12")
@@ -142,6 +164,41 @@ def _play(demo: Demo) -> None:
     print(textwrap.indent(demo.run("git", "log", "--format=%h %an: %s", "-12").rstrip(), "  "))
     print(textwrap.indent(demo.run("git", "status", "--short").rstrip(), "  "))
     demo.show("check")
+
+
+def _dispatch(demo: Demo) -> None:
+    """A routine wakes Nova; its client runs on the composed prompt, and the run is recorded."""
+    demo.say(
+        "A routine of Nova is due. In place of Claude Code stands a program that talks like it."
+    )
+    routine = demo.vault / ".agents/org/routines/morning-build.yaml"
+    routine.write_text(ROUTINE, encoding="utf-8")
+    client = demo.vault.parent / "client.py"
+    recorded = str(SESSIONS / "nova-site-build.jsonl")
+    client.write_text(CLIENT.format(session=recorded), encoding="utf-8")
+    org = demo.vault / ".agents/org/org.yaml"
+    text = org.read_text(encoding="utf-8")
+    before, claude, after = text.rpartition("[claude, -p, --output-format, json]")
+    words = [sys.executable, str(client)] if claude else []
+    org.write_text(f"{before}{words}{after}", encoding="utf-8")
+    demo.run("git", "add", str(routine), str(org))
+    demo.run("git", "commit", "--quiet", "-m", "A routine for Nova", str(routine), str(org))
+    demo.run(str(ORGVAULT), "compile", "--quiet")
+    demo.show("routine", "due")
+
+    demo.say("What Nova will be told: four sections, each with one owner.")
+    preview = ("prompt", "preview", "nova", "--routine", "morning-build")
+    demo.show(*preview, "--tokens")
+    demo.show(*preview, "--section", "message")
+
+    demo.say("The dispatcher wakes it, runs the client, and records what came of it.")
+    demo.show("dispatch", "--once", "--agent", "nova")
+    demo.show("memory", "episodes", "nova", "--days", "1")
+    demo.say("What it was told is kept as it was sent, and can be explained later.")
+    run = demo.ask("run", "list")["runs"][0]["run"]  # type: ignore[index]
+    demo.show("prompt", "verify", run)
+    demo.say("The site build had failed twice before its dependencies were installed: a claim.")
+    demo.show("memory", "nova")
 
 
 def _finish(demo: Demo, agent: str, session: str, card: str, result: str, cost: str) -> None:
