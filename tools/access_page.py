@@ -26,6 +26,8 @@ FOOT = """\
 - An agent sees its own cards with `orgvault query "SELECT * FROM cards"`.
 - An agent draws a picture (`--plot`) only into its home.
 - An agent is told as little of what is not there as of what it may not see.
+- Collections and their records are for people, and for agents as the collection's `access:` says
+  (`read`, or `write`): `collection list`, `collection show`, `record list`, `record add`.
 - `init` is for people; before there is a vault nobody can ask who they are.
 
 These rules stop mistakes. They do not stop a program that writes the files itself: whoever may
@@ -39,7 +41,8 @@ VERBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "read its memory, runs, wakes and figures",
         (
             "memory show", "memory episodes", "memory stats", "memory why", "recall", "wake list",
-            "replay", "status", "stats", "query",
+            "replay", "status", "stats", "query", "run list", "run show", "prompt preview",
+            "prompt diff", "prompt verify", "prompt shape", "routine list", "script list",
         ),
     ),
     "list": (
@@ -48,8 +51,11 @@ VERBS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "correct": ("put its claims right", ("memory edit", "memory retire")),
     "dispatch": (
-        "report its runs; compile the roster",
-        ("wake-done", "reflect", "import claude-code", "import codex", "compile"),
+        "start and report its runs; compile the roster",
+        (
+            "dispatch", "run start", "run exec", "wake-done", "reflect", "import claude-code",
+            "import codex", "compile",
+        ),
     ),
     "redo": ("send its work back", ("task redo",)),
     "task": ("keep the backlog", ("task add", "task list", "task show", "task done", "task close")),
@@ -57,18 +63,32 @@ VERBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "answer its proposal, or make a commit of it (`proposal show --branch`)",
         ("proposal close", "proposal shipped"),
     ),
-    "post": ("say how its run goes", ("post",)),
-    "roster": ("know names, focus and leads", ()),
-    "shape": ("change org.yaml, which no command writes", ()),
+    "post": ("say how its run goes; speak in the group chat", ("post", "chat post")),
+    "roster": ("know names, focus and leads; read the group chat", ("chat list",)),
+    "shape": ("shape collections; change org.yaml, which no command writes", ("collection add",)),
     "wake": ("ask that it runs", ("wake add",)),
     "propose": ("let a claim become a proposal now", ("propose-improvement",)),
     "proposal-check": ("try a diff on the gate", ("proposal check",)),
     "proposal-sync": ("write down how proposals stand", ("proposal sync",)),
     "ledger-sync": ("write down what was shipped, and measure", ("ledger sync",)),
-    "check": ("check every file", ("check",)),
+    "routine": (
+        "give it routines",
+        ("routine add", "routine due", "routine pause", "routine resume"),
+    ),
+    "script": ("give it scripts", ("script add",)),
+    "connectors": (
+        "look after connectors",
+        ("connector list", "connector check", "connector try"),
+    ),
+    "check": ("check every file", ("check", "collection check")),
+    "audit": ("prove the history", ("audit",)),
+    "doctor": ("examine the vault and this machine", ("doctor",)),
+    "redact": ("take a secret out of the history", ("redact",)),
+    "selftest": ("try the transaction on this disk", ("selftest",)),
     "render": ("write its core.md anew", ("memory render",)),
 }  # fmt: skip
-FREE = {"init"}
+# What no verb decides: before there is a vault, and where a collection says who may.
+FREE = {"init", "collection list", "collection show", "record add", "record list"}
 COLUMNS = {
     "owner": Actor("owner", "sam"),
     "operator": Actor("operator", "kim"),
