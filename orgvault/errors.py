@@ -166,96 +166,12 @@ class UnknownCard(OrgvaultError):
         super().__init__(f"no card `{given}`: {why or 'see `orgvault task list --all`'}")
 
 
-class UnknownProposal(OrgvaultError):
-    """No proposal of that id, or its files cannot be relied on."""
-
-    def __init__(self, given: str, why: str) -> None:
-        super().__init__(f"no proposal `{given}`: {why or 'see `orgvault proposal list --all`'}")
-
-
-class RefusedByGate(OrgvaultError):
-    """A diff that can be no proposal: the rule that it breaks, and where."""
-
-    exit_code = 3
-
-    def __init__(self, rule: str, why: str, key: str, line: int) -> None:
-        where = [f"key `{key}`"] if key else []
-        where += [f"line {line}"] if line else []
-        super().__init__(
-            f"refused by the gate ({rule}): {why}" + (f" ({', '.join(where)})" if where else "")
-        )
-
-
-class NotEligible(OrgvaultError):
-    """A claim that may not become a proposal now."""
-
-    exit_code = 3
-
-    def __init__(self, claim: str, why: str) -> None:
-        self.why = why
-        super().__init__(f"{claim} is not proposed: {why}")
-
-
-class NoChange(OrgvaultError):
-    """What a model answered is no change that could be proposed."""
-
-    exit_code = 3
-
-    def __init__(self, model: str, why: str) -> None:
-        self.why = why
-        super().__init__(f"{model} gave no change that can be proposed: {why}")
-
-
-class NoLongerApplies(OrgvaultError):
-    """The commit that a proposal was made on does not hold the file that its diff changes."""
-
-    def __init__(self, card: str, base: str) -> None:
-        super().__init__(
-            f"the diff of {card} does not fit its base {base[:10]}: apply it by hand "
-            "(`git apply --3way`), or close the card"
-        )
-
-
-class UnknownConnector(OrgvaultError):
-    """No such connector, or one that cannot be used."""
-
-    def __init__(self, name: str, known: Sequence[str], why: str = "") -> None:
-        there = f"there are {', '.join(known)}" if known else "there are none"
-        super().__init__(f"no connector `{name}` that can be used: {why or there}")
-
-
 class UnknownRun(OrgvaultError):
     """No reflection speaks of that run."""
 
     def __init__(self, given: str) -> None:
         super().__init__(
             f"nothing is stored of a reflection on `{given}`: see `orgvault memory episodes AGENT`"
-        )
-
-
-class NoSuchRun(OrgvaultError):
-    """No run of that id was started by orgvault."""
-
-    def __init__(self, given: str) -> None:
-        super().__init__(f"no run `{given}` was started here: see `orgvault run list`")
-
-
-class NoSuchSection(OrgvaultError):
-    """The prompt of a run has no section of that name."""
-
-    exit_code = 2
-
-    def __init__(self, given: str, known: Sequence[str]) -> None:
-        super().__init__(f"no section `{given}` in this prompt: it has {', '.join(known)}")
-
-
-class TextGone(OrgvaultError):
-    """A text of a run is nowhere to be found."""
-
-    def __init__(self, run: str, name: str, path: str) -> None:
-        super().__init__(
-            f"the {name} of {run} cannot be shown: {path} is neither here nor in this clone's "
-            "history: fetch the rest of it, or restore the file"
         )
 
 
@@ -276,24 +192,11 @@ class UnknownRevision(OrgvaultError):
         super().__init__(f"no commit `{given}`: give a revision, or a date like 2026-11-20")
 
 
-class NotItsCommit(OrgvaultError):
-    """A commit that cannot be where a proposal was shipped."""
+class CannotRedact(OrgvaultError):
+    """A value that cannot be looked for, or a history that cannot be rewritten soundly."""
 
-    def __init__(self, card: str, commit: str, path: str) -> None:
-        super().__init__(
-            f"{commit[:10]} did not ship {card}: name a commit after the proposal was made that "
-            f"changed {path} (`git log -- {path}`)"
-        )
-
-
-class HistoryCutOff(OrgvaultError):
-    """The clone is shallow, so that nobody can tell who shipped what, and when."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "this clone has only a part of the history, so the ledger cannot tell who shipped "
-            "what: fetch the rest (`git fetch --unshallow`; in CI, fetch-depth: 0)"
-        )
+    def __init__(self, why: str, do: str) -> None:
+        super().__init__(f"nothing was redacted, {why}: {do}")
 
 
 class NothingBefore(OrgvaultError):

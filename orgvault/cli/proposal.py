@@ -11,8 +11,8 @@ from orgvault.cli.options import Command, Lazy, settings
 from orgvault.domain.gate.diffs import DIFF_BYTES_MAX
 from orgvault.domain.proposal import Accepted, Refusal
 from orgvault.domain.word_diff import Mark, words
-from orgvault.errors import RefusedByGate
 from orgvault.services import reviewing
+from orgvault.services.proposal_faults import RefusedByGate
 
 _HERE = "orgvault.cli.proposal"
 _DIFF = "\0"

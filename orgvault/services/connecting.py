@@ -9,8 +9,8 @@ from orgvault.domain.connector_file import read_packaged
 from orgvault.domain.problem import Problem
 from orgvault.domain.record import plain
 from orgvault.domain.roster import Agent
-from orgvault.errors import UnknownConnector
 from orgvault.services.desk import Desk
+from orgvault.services.faults import UnknownConnector
 from orgvault.store.connectors import CATALOG, Connectors
 from orgvault.store.roster import SOURCE
 from orgvault.values import dataclass

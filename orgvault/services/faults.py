@@ -1,4 +1,6 @@
-"""What keeps a run from being started: raised before anything is stored."""
+"""What can be wrong with a run, what wakes one, and what is asked of it."""
+
+from collections.abc import Sequence
 
 from orgvault.errors import OrgvaultError
 
@@ -83,3 +85,37 @@ class RunsAlready(OrgvaultError):
 
     def __init__(self, agent: str) -> None:
         super().__init__(f"{agent} is running already: wait until its run has ended")
+
+
+class NoSuchRun(OrgvaultError):
+    """No run of that id was started by orgvault."""
+
+    def __init__(self, given: str) -> None:
+        super().__init__(f"no run `{given}` was started here: see `orgvault run list`")
+
+
+class NoSuchSection(OrgvaultError):
+    """The prompt of a run has no section of that name."""
+
+    exit_code = 2
+
+    def __init__(self, given: str, known: Sequence[str]) -> None:
+        super().__init__(f"no section `{given}` in this prompt: it has {', '.join(known)}")
+
+
+class TextGone(OrgvaultError):
+    """A text of a run is nowhere to be found."""
+
+    def __init__(self, run: str, name: str, path: str) -> None:
+        super().__init__(
+            f"the {name} of {run} cannot be shown: {path} is neither here nor in this clone's "
+            "history: fetch the rest of it, or restore the file"
+        )
+
+
+class UnknownConnector(OrgvaultError):
+    """No such connector, or one that cannot be used."""
+
+    def __init__(self, name: str, known: Sequence[str], why: str = "") -> None:
+        there = f"there are {', '.join(known)}" if known else "there are none"
+        super().__init__(f"no connector `{name}` that can be used: {why or there}")

@@ -13,12 +13,13 @@ from orgvault.domain.episode import Episode
 from orgvault.domain.reflection import Asked, Model, Reflection, Result, Run, Verdict
 from orgvault.domain.roster import Agent
 from orgvault.domain.transcript import EMPTY
-from orgvault.errors import NotEligible, OrgvaultError, UnreadableMemory, VaultBusy
+from orgvault.errors import OrgvaultError, UnreadableMemory, VaultBusy
 from orgvault.services.asking import DEADLINE_S, Asking
 from orgvault.services.cap import reserve
 from orgvault.services.desk import Desk, row
 from orgvault.services.keeping import keep
 from orgvault.services.means import PUT_OFF, Means
+from orgvault.services.proposal_faults import NotEligible
 from orgvault.store.calls import Calls
 from orgvault.store.claims import Claims
 from orgvault.store.entry import Message, Row

@@ -20,9 +20,10 @@ from orgvault.domain.patch import is_edited
 from orgvault.domain.problem import Problem
 from orgvault.domain.proposal import Accepted, Proposal
 from orgvault.domain.proposal_state import Decided, State, decide
-from orgvault.errors import HistoryCutOff, NothingBefore, UnknownRevision
+from orgvault.errors import NothingBefore, UnknownRevision
 from orgvault.services import standing
 from orgvault.services.desk import Desk, sound
+from orgvault.services.proposal_faults import HistoryCutOff
 from orgvault.store.cards import Stored
 from orgvault.store.ledger import Ledger
 from orgvault.store.proposals import Proposals, StoredProposal

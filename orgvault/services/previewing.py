@@ -3,10 +3,9 @@
 from orgvault.domain.capability_parts import TEMPLATE
 from orgvault.domain.intros import shape as pieces
 from orgvault.domain.run import KeptSection
-from orgvault.errors import NoSuchSection
 from orgvault.services.composing import Origin, Prepared, prepare
 from orgvault.services.desk import Desk
-from orgvault.services.faults import NoTemplate
+from orgvault.services.faults import NoSuchSection, NoTemplate
 from orgvault.services.showing import Sent, sent
 from orgvault.services.starting import kept_sections
 from orgvault.store.files import text_of

@@ -27,20 +27,14 @@ from orgvault.domain.reflection import Asked, Model, Reflection, Result
 from orgvault.domain.roster import Agent
 from orgvault.domain.splice import Unspliced, prose, swapped, with_value, with_words
 from orgvault.domain.wake import Trigger
-from orgvault.errors import (
-    ModelFailed,
-    NoChange,
-    NotEligible,
-    OrgvaultError,
-    RefusedByGate,
-    UnknownClaim,
-)
+from orgvault.errors import ModelFailed, OrgvaultError, UnknownClaim
 from orgvault.services.asking import DEADLINE_S
 from orgvault.services.cap import reserve
 from orgvault.services.curating import find
 from orgvault.services.desk import Desk, row
 from orgvault.services.filing import file_proposal
 from orgvault.services.means import Means
+from orgvault.services.proposal_faults import NoChange, NotEligible, RefusedByGate
 from orgvault.services.standing import everything
 from orgvault.store.cards import Cards
 from orgvault.store.claims import Claims, Stored

@@ -16,17 +16,10 @@ from orgvault.domain.proposal_card import ref as ref_of
 from orgvault.domain.proposal_file import write_proposal
 from orgvault.domain.proposal_state import State
 from orgvault.domain.record import plain
-from orgvault.errors import (
-    AlreadySo,
-    BadFile,
-    NoLongerApplies,
-    NoReason,
-    NotAllowed,
-    NotItsCommit,
-    UnknownProposal,
-)
+from orgvault.errors import AlreadySo, BadFile, NoReason, NotAllowed
 from orgvault.services import standing as standings
 from orgvault.services.desk import Desk, sound
+from orgvault.services.proposal_faults import NoLongerApplies, NotItsCommit, UnknownProposal
 from orgvault.services.standing import CLOSED, Standing
 from orgvault.store.cards import Cards, Stored
 from orgvault.store.history import at as past

@@ -6,8 +6,9 @@ from difflib import unified_diff
 from orgvault.domain.access import who_may
 from orgvault.domain.prompt import Composed, Message, Section
 from orgvault.domain.run import KeptSection, KeptText, Manifest
-from orgvault.errors import NoSuchRun, NoSuchSection, NotAllowed, TextGone
+from orgvault.errors import NotAllowed
 from orgvault.services.desk import Desk
+from orgvault.services.faults import NoSuchRun, NoSuchSection, TextGone
 from orgvault.store.runs import MESSAGE, Found, Runs, text_path
 from orgvault.values import dataclass
 

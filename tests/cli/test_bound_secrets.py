@@ -2,6 +2,7 @@
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,7 +64,7 @@ def test_prompt_05_a_value_in_notes_chat_hooks_and_results(
     harbor.git("add", "-A")
     harbor.git("commit", "-q", "-m", "A token in my notes")
     harbor.git("branch", "owners")
-    bound = {"CALENDAR_TOKEN": value}
+    bound: dict[str, Any] = {"CALENDAR_TOKEN": value}
 
     harbor.run("chat", "post", f"@nova The token is {value}", **bound)
     harbor.run("task", "add", f"Renew {line}", "--agent", "nova", "--body", value, **bound)

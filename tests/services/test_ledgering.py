@@ -16,10 +16,11 @@ from orgvault.domain.ledger import Entry, Verdict
 from orgvault.domain.patch import unified
 from orgvault.domain.proposal import Accepted, Proposal
 from orgvault.domain.splice import with_value
-from orgvault.errors import HistoryCutOff, NotAllowed
+from orgvault.errors import NotAllowed
 from orgvault.services import ledgering, reviewing
 from orgvault.services.desk import Desk, row
 from orgvault.services.ledgering import Synced
+from orgvault.services.proposal_faults import HistoryCutOff
 from orgvault.store.ledger import Ledger
 from tests.harbor import Harbor, make_harbor
 from tests.proposals import (
