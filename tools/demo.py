@@ -81,13 +81,15 @@ class Demo:
             sys.exit(f"{shlex.join(command)} ended with {done.returncode}:\n{done.stderr}")
         return done.stdout + done.stderr
 
-    def show(self, *words: str, who: str = "", lines: int | None = None) -> str:
-        """Run an orgvault command and print it with its answer, as in a terminal."""
+    def show(self, *words: str, who: str = "", last: int = 0) -> str:
+        """Run an orgvault command and print it with its answer, or with the last lines of it."""
         shown = shlex.join(words).replace(str(SESSIONS), "sessions")
         prompt = f"{who or 'sam'}$ orgvault {shown}"
         print("\n".join(textwrap.wrap(prompt, NARROW, subsequent_indent="    ")))
         told = self.run(str(ORGVAULT), *words, who=who)
-        for line in told.splitlines()[:lines]:
+        if last:
+            print("  …")
+        for line in told.splitlines()[-last:]:
             indent = " " * (4 + len(line) - len(line.lstrip()))
             print(textwrap.fill(line, NARROW, initial_indent="  ", subsequent_indent=indent))
         return told
@@ -193,9 +195,12 @@ def _dispatch(demo: Demo) -> None:
 
     demo.say("The dispatcher wakes it, runs the client, and records what came of it.")
     demo.show("dispatch", "--once", "--agent", "nova")
+    demo.type("git", "log", "--format=%h %s", "-3")
     demo.show("memory", "episodes", "nova", "--days", "1")
     demo.say("What it was told is kept as it was sent, and can be explained later.")
     run = demo.ask("run", "list")["runs"][0]["run"]  # type: ignore[index]
+    demo.show("run", "list")
+    demo.show("run", "show", run, "--section", "state", last=16)
     demo.show("prompt", "verify", run)
     demo.say("The site build had failed twice before its dependencies were installed: a claim.")
     demo.show("memory", "nova")

@@ -61,10 +61,9 @@ Between the keys these rules hold:
 - A variable that begins with `ORGVAULT_` or `GIT_` is orgvault's own.
 - Always protected, whatever you add: PROTECTED.
 
-Some keys describe a run to whoever starts it. orgvault checks and compiles them, and does nothing
-with them yet: `timezone`, `group`, `runs`, `pages.claims`, `max_tool_calls`, and of an agent
-`task`, `tools`, `permission_mode`, `wakes_per_day`, `listen`, `capabilities`, `notes`,
-`connectors`, `repositories` and `client`.
+Two keys tell and do not bind: `max_tool_calls` stands in the State of a run, and `tools` become an
+option of a client that knows it; orgvault itself stops no call. `pages.claims` is checked and
+compiled, and nothing uses it yet.
 
 In the tables – stands for a key without a default. It may be left out, unless it *must be given*.
 The limits of a list hold for each of its items.
