@@ -79,6 +79,7 @@ imports: $(READY) ## import-linter: the layers and the doors
 .PHONY: schemas
 schemas: $(READY) ## write schemas/ anew
 	@$(PY) tools/schemas.py
+	@$(PY) -m tools.cli_schemas
 
 .PHONY: docs
 docs: $(READY) ## write docs/reference anew
@@ -94,6 +95,7 @@ check-rest: lint types imports drift fixture ## check without the tests
 .PHONY: drift
 drift: $(READY) ## schemas/, docs/reference and the fixture's history say what the code says
 	@$(PY) tools/schemas.py --check
+	@$(PY) -m tools.cli_schemas --check
 	@$(PY) tools/fixture_history.py --check
 	@$(PY) tools/reference.py --check
 	@$(PY) tools/query_page.py --check

@@ -15,6 +15,8 @@ _COMMANDS = {
     "compile": (_ORG, "compile_"),
     "check": (_ORG, "check"),
     "audit": ("orgvault.cli.audit", "audit"),
+    "doctor": ("orgvault.cli.doctor", "doctor"),
+    "redact": ("orgvault.cli.redact", "redact"),
     "status": (_ORG, "status"),
     "wake": (_WAKE, "wake"),
     "post": (_WAKE, "post"),

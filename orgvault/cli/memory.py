@@ -1,6 +1,7 @@
 """`memory AGENT` and its verbs: what an agent has learned, and correcting it."""
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,11 +11,20 @@ from orgvault.domain.claim import Claim
 from orgvault.domain.wake import Outcome
 from orgvault.services import curating, measuring, tracing
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 _HERE = "orgvault.cli.memory"
 
 
 class _Memory(Lazy):
     """`memory AGENT` is `memory show AGENT`: no agent may be called like a verb."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """The verbs, and the agents."""
+        from orgvault.cli.completing import complete
+
+        return [*super().shell_complete(ctx, incomplete), *complete("agent", ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

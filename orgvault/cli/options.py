@@ -3,9 +3,16 @@
 import importlib
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+# Arguments and options that stand for an id, by name: every command calls them so.
+_IDS = {"agent": "agent", "claim": "claim", "claim_or_line": "claim", "card": "card"}
 
 
 class Settings:
@@ -19,6 +26,23 @@ class Settings:
         self.quiet = False
         self.no_color = False
         self.debug = False
+
+
+class Id(click.types.StringParamType):
+    """An id that the shell can complete."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> "list[CompletionItem]":
+        """The ids that begin so and are there."""
+        group = ctx.parent.info_name if ctx.parent and param.name == "card" else ""
+        kind = "proposal" if group in {"proposal", "ledger"} else self.kind
+        asked = importlib.import_module("orgvault.cli.completing")  # found as a command is
+        found: list[CompletionItem] = asked.complete(kind, ctx, incomplete)
+        return found
 
 
 def settings() -> Settings:
@@ -44,7 +68,7 @@ def shared() -> list[click.Option]:
         _flag("--json", "json", "Print one JSON object."),
         click.Option(
             ["--as"], metavar="NAME", expose_value=False, callback=_keep("actor"),
-            help="Act as this agent or operator (never more than you may).",
+            type=Id("actor"), help="Act as this agent or operator (never more than you may).",
         ),
         _flag("--dry-run", "dry_run", "Show what would be written; write nothing."),
         _flag("--quiet", "quiet", "No remarks on stderr."),
@@ -73,6 +97,9 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for param in self.params:
+            if param.name in _IDS and param.type is click.STRING:
+                param.type = Id(_IDS[param.name])
         self.params.extend(shared())
         if example:
             self.epilog = f"\b\nExample:\n  {example}"
@@ -99,11 +126,19 @@ class Lazy(click.Group):
         found: click.Command = getattr(importlib.import_module(module), attribute)
         return found
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """The names that begin so; no command is imported for it."""
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name) for name in self._lazy if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant; one that is mistyped is answered with what is near."""
-        if args and args[0] not in self._lazy and not args[0].startswith("-"):
+        mistyped = args and args[0] not in self._lazy and not args[0].startswith("-")
+        if mistyped and not ctx.resilient_parsing:
             raise UnknownCommand(ctx.command_path, args[0], tuple(self._lazy))
         return super().resolve_command(ctx, args)
 

@@ -12,11 +12,12 @@ from orgvault.services import checking, compiling, overview, setting_up
 @click.option(
     "--agent", default=setting_up.DEFAULT_AGENT, show_default=True, help="Id of the first agent."
 )
-def init(path: str | None, agent: str) -> None:
+@click.option("--make", is_flag=True, help="Also org.mk: targets for the vault's own CI.")
+def init(path: str | None, agent: str, *, make: bool) -> None:
     """Make PATH (default: this folder) a vault; write only what is missing."""
     vault, clock, made = wiring.new_vault(path)
     done = setting_up.init(
-        vault, clock, wiring.VERSION, agent, packaged=wiring.packaged(), made=made
+        vault, clock, wiring.VERSION, agent, packaged=wiring.packaged(make=make), made=made
     )
     lines = [f"{done.root} is a vault."]
     lines += ["made a git repository"] if done.repository_made else []
@@ -47,13 +48,18 @@ def compile_(*, only_check: bool) -> None:
     wiring.finish(desk.vault)
 
 
-@click.command(cls=Command, example="orgvault check")
+@click.command(cls=Command, example="orgvault check --format github")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "github"]), default="text", show_default=True,
+    help="github: annotations for the lines of a pull request.",
+)  # fmt: skip
 @click.pass_context
-def check(context: click.Context) -> None:
+def check(context: click.Context, form: str) -> None:
     """Every file against its format, and the rules between files; fails on any problem."""
     desk = wiring.desk_to_compile()
     done = checking.check(desk)
-    lines = [*map(str, done.problems), f"{done.files} files, {len(done.problems)} problems"]
+    told = checking.annotations(desk, done) if form == "github" else map(str, done.problems)
+    lines = [*told, f"{done.files} files, {len(done.problems)} problems"]
     output.show(done, "\n".join(lines))
     wiring.finish(desk.vault)
     context.exit(1 if done.problems else 0)

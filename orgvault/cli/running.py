@@ -17,7 +17,8 @@ def exec_(agent: str, message: str, command: tuple[str, ...]) -> None:
     """Start a run of AGENT, have COMMAND answer it, and record how it ended."""
     desk = wiring.desk(writes=True)
     if settings().dry_run:
-        output.show({"agent": agent, "command": command}, f"would run {agent}: {' '.join(command)}")
+        name = running.planned(desk, agent).id
+        output.show({"agent": name, "command": command}, f"would run {name}: {' '.join(command)}")
         return
     said = message.encode(errors="replace").decode()
     with interrupted_by_term():

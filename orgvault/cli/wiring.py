@@ -96,12 +96,12 @@ def new_vault(path: str | None) -> tuple[Vault, SystemClock, bool]:
     return found, SystemClock(), made
 
 
-def packaged() -> "Packaged":
-    """What a new vault is given."""
+def packaged(*, make: bool) -> "Packaged":
+    """What a new vault is given; with `make` targets for its CI, too."""
     from orgvault.adapters.packaged import schema, template
     from orgvault.services.setting_up import Packaged
 
-    return Packaged(schema("org"), template("system.md"))
+    return Packaged(schema("org"), template("system.md"), template("org.mk") if make else None)
 
 
 def _not_inside(place: str) -> None:
@@ -127,10 +127,10 @@ def means() -> Means:
 
 def clients() -> "Clients":
     """How clients are run on this machine."""
-    from orgvault.adapters.clients import run_client, with_options
+    from orgvault.adapters.clients import end_orphans, run_client, with_options
     from orgvault.services.dispatching import Clients
 
-    return Clients(run_client, with_options, os.environ)
+    return Clients(run_client, with_options, os.environ, end_orphans)
 
 
 def dispatch(

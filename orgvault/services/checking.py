@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from orgvault.domain import capability_parts
+from orgvault.domain.annotation import annotation
 from orgvault.domain.capability_parts import TEMPLATE
 from orgvault.domain.chat import LOG as CHAT
 from orgvault.domain.chat import Said
@@ -70,6 +71,12 @@ def check(desk: Desk) -> Checked:
     checked.files += len(Ledger(desk.vault).all(checked.problems))
     checked.problems.sort()
     return checked
+
+
+def annotations(desk: Desk, checked: Checked) -> list[str]:
+    """The problems as workflow commands of GitHub, with files as the repository calls them."""
+    whole = desk.vault.place.in_repository
+    return [annotation(one, whole(one.file)) for one in checked.problems]
 
 
 def _check_roster(desk: Desk, checked: Checked) -> None:

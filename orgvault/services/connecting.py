@@ -103,8 +103,9 @@ def ask(
     ]
     mark = desk.random(_MARK_BYTES).hex()
     ended = run_hooks(
-        hooks, desk.vault.root, desk.environment, desk.clock.monotonic, mark, budget_s
-    )
+        hooks, desk.vault.root, desk.environment, desk.clock.monotonic, mark, budget_s,
+        desk.masked,
+    )  # fmt: skip
     return [
         Answered(one, *_answer(got.value, got.unavailable, desk.masked), got.ms)
         for one, got in zip(connectors, ended, strict=True)
@@ -124,6 +125,8 @@ def _masked(value: Any, masked: Callable[[str], str]) -> Any:  # noqa: ANN401 - 
         return masked(value)
     if isinstance(value, dict):
         return {masked(key): _masked(one, masked) for key, one in value.items()}
+    if isinstance(value, int | float) and masked(str(value)) != str(value):
+        return masked(str(value))  # a secret may be a number
     return [_masked(one, masked) for one in value] if isinstance(value, list) else value
 
 

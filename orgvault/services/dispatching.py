@@ -33,16 +33,21 @@ NO_CLIENT = "it has no client: give it a `client.command` in org.yaml, then `org
 ELSEWHERE = "another dispatcher is running it"
 
 Run = Callable[[Sequence[str], Mapping[str, str], str, str], "ClientResult"]
+End = Callable[[str, str], None]
 Options = Callable[[Sequence[str], Mapping[str, object]], list[str]]
 
 
 @dataclass(frozen=True)
 class Clients:
-    """How clients are run here: with what options, by what, in which environment."""
+    """How clients are run here: with what options, by what, in which environment.
+
+    `end` ends what is left of an agent's run whose dispatcher was killed.
+    """
 
     run: Run
     options: Options
     environment: Mapping[str, str]
+    end: End
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +109,7 @@ def work(desk: Desk, agent_id: str, clients: Clients, reflecting: Reflecting) ->
         if not ours:
             done.skipped.append(Skipped(agent.id, ELSEWHERE))
             return done
+        end_left(agent, clients, locks)
         _Turn(desk, agent, clients, reflecting, done).all()
     return done
 
@@ -129,6 +135,13 @@ def why_not(desk: Desk, agent: Agent) -> str:
     newest = desk.vault.logs.newest(WakeEvent, "wakes", agent.id)
     had = len(runs_of_day(newest, desk.clock.now(), scheduling.zone(desk.roster)))
     return f"it has had its {most} runs of the day (`wakes_per_day`)" if had >= most else ""
+
+
+def end_left(agent: Agent, clients: Clients, locks: RunLocks) -> None:
+    """End the clients of killed dispatchers, under the agent's lock: it runs once at a time."""
+    for run in locks.left(agent.id):
+        clients.end(agent.id, run)
+        locks.forget(run)
 
 
 def command_of(agent: Agent) -> list[str]:
@@ -249,7 +262,7 @@ class _Turn:
     def _answer(self, group: tuple[Wake, ...], ids: tuple[str, ...]) -> None:
         desk, agent = self._desk, self._agent
         run = starting.new_run(desk, agent.id)
-        with self._locks.run(run):
+        with self._locks.run(run, agent.id):
             try:
                 started = starting.start(desk, agent.id, origin_of(desk, group), run=run)
                 self._done.remarks.extend(started.remarks)
@@ -264,7 +277,8 @@ class _Turn:
         self._done.runs.append(ended_run(ended, finished, ids))
         self._done.remarks.extend(finished.remarks)
         if ended.exit_code and ended.stderr_tail:
-            self._done.remarks.append(f"{run}: {ended.stderr_tail.splitlines()[-1]}")
+            said = desk.masked(ended.stderr_tail)  # remarks end up in cron's mails
+            self._done.remarks.append(f"{run}: {said.splitlines()[-1]}")
 
     def _take(self, group: Sequence[Wake], run: str) -> None:
         desk, agent, now = self._desk, self._agent.id, self._desk.clock.now()

@@ -3,14 +3,29 @@
 from collections.abc import Sequence
 
 from orgvault.domain.clients_formats import as_text
+from orgvault.domain.roster import Agent
 from orgvault.domain.wake import Reason
 from orgvault.services import finishing, starting
 from orgvault.services.composing import Origin
 from orgvault.services.desk import Desk
-from orgvault.services.dispatching import Clients, Dispatched, ended_run, environment, told_of
+from orgvault.services.dispatching import (
+    Clients,
+    Dispatched,
+    end_left,
+    ended_run,
+    environment,
+    told_of,
+)
 from orgvault.services.faults import RunsAlready
 from orgvault.services.reflecting import Reflecting
 from orgvault.store.run_locks import RunLocks
+
+
+def planned(desk: Desk, agent_id: str) -> Agent:
+    """The agent that would be run; writes nothing.  Raises what tells that it may not be."""
+    agent = desk.agent(agent_id)
+    desk.require("dispatch", f"run {agent.id}", agent)
+    return agent
 
 
 def execute(
@@ -24,14 +39,14 @@ def execute(
     """
     from dataclasses import replace
 
-    agent = desk.agent(agent_id)
-    desk.require("dispatch", f"run {agent.id}", agent)
+    agent = planned(desk, agent_id)
     locks, done = RunLocks(desk.vault.private), Dispatched()
     with locks.agent(agent.id) as ours:
         if not ours:
             raise RunsAlready(agent.id)
+        end_left(agent, clients, locks)
         run = starting.new_run(desk, agent.id)
-        with locks.run(run):
+        with locks.run(run, agent.id):
             started = starting.start(desk, agent.id, Origin(message=message), run=run)
             env = environment(desk, agent, run, clients.environment)
             ended = clients.run(command, env, desk.vault.root, as_text(started.composed))

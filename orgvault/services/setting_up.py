@@ -28,6 +28,7 @@ IGNORED = """\
 """
 DEFAULT_AGENT = "ada"
 SCHEMA = f"{ORG}/org.schema.json"
+MAKE = "org.mk"
 STARTER = """\
 # yaml-language-server: $schema=org.schema.json
 # Who lives in this vault.  After an edit: `orgvault compile`.
@@ -63,10 +64,14 @@ class SetUp:
 
 @dataclass(frozen=True)
 class Packaged:
-    """Files that a new vault is given: org.yaml's JSON Schema, for editors, and system.md."""
+    """Files that a new vault is given: org.yaml's JSON Schema, for editors, and system.md.
+
+    `make` is org.mk, for those who want it.
+    """
 
     schema: str
     template: str
+    make: str | None = None
 
 
 def init(
@@ -86,6 +91,8 @@ def init(
         TEMPLATE: packaged.template,
         SOURCE: _starter(vault, agent),
     }
+    if packaged.make is not None:
+        wanted[MAKE] = packaged.make
     source = vault.read(SOURCE)
     text = wanted[SOURCE] if source is None else source.decode(errors="replace")
     compiled, problems = compile_org(text, version)

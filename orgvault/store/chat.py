@@ -13,6 +13,7 @@ from orgvault.store.vault import Vault
 
 # Rows of another clone stand out of order after a merge: so many more are looked at.
 _LEEWAY = 200
+_MOST = 10**9  # as many as anybody can ask for
 
 
 class Chat:
@@ -24,7 +25,7 @@ class Chat:
     def latest(self, count: int, up_to: int | None = None) -> list[Said]:
         """The newest messages, oldest first; none with a number above `up_to`."""
         fit = (one for one in self._newest() if up_to is None or one.seq <= up_to)
-        return sorted(islice(fit, count + _LEEWAY), key=order)[-count:]
+        return sorted(islice(fit, min(count, _MOST) + _LEEWAY), key=order)[-count:]
 
     def get(self, seq: int) -> Said | None:
         """The message of a number; of two that clones have given, the first."""

@@ -262,6 +262,14 @@ def test_a_claim_edited_by_hand_and_rendered(vault: Harbor) -> None:
     clean(vault)
 
 
+def test_a_claim_edited_by_hand_and_not_committed_before_the_next_run(vault: Harbor) -> None:
+    swap(claim_file(vault, part=OLD), "I lose a turn", "I lose two turns")
+    finish(vault, "run-8", BUILD)
+    assert any("not committed yet" in one for one in clean(vault))
+    commit(vault, "my own words")
+    clean(vault)
+
+
 def test_a_claim_written_by_hand(vault: Harbor) -> None:
     a_claim_by_hand(vault)
     commit(vault, "my own claim")

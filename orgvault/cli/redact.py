@@ -1,0 +1,37 @@
+"""`redact`: taking a secret out of history."""
+
+import os
+
+import click
+
+from orgvault.cli import output, wiring
+from orgvault.cli.options import Command, settings
+from orgvault.services import redacting
+
+
+class WhichValue(click.UsageError):
+    """No value is named, or two."""
+
+    def __init__(self) -> None:
+        super().__init__("say either --find TEXT or --value-from-env NAME")
+
+
+@click.command(
+    cls=Command, example="orgvault redact --value-from-env CALENDAR_TOKEN --rewrite --dry-run"
+)
+@click.option("--find", metavar="TEXT", help="The secret; your shell may remember this line.")
+@click.option("--value-from-env", "name", metavar="NAME", help="The variable that has the secret.")
+@click.option("--rewrite", is_flag=True, help="Take it out of every commit, branch and tag.")
+def redact(find: str | None, name: str | None, *, rewrite: bool) -> None:
+    """Find a secret's value in files, git and spool; with --rewrite take it out of history.
+
+    Every commit from the first that has it on gets a new name, with `[secret]` in its place and
+    every other byte as it was.  Remotes, clones and backups keep what they have.
+    """
+    if (find is None) == (name is None):
+        raise WhichValue
+    value = find if name is None else os.environ.get(name)
+    desk = wiring.desk()
+    done = redacting.redact(desk, value or "", rewrite=rewrite, only_shown=settings().dry_run)
+    output.show(done, redacting.describe(done))
+    wiring.finish(desk.vault)

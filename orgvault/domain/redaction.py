@@ -1,0 +1,49 @@
+"""Taking a secret's value out of bytes, and what a person has to do about the copies elsewhere."""
+
+from collections.abc import Sequence
+from json import dumps
+
+from orgvault.domain.masking import BOUND_CHARS, SECRET
+
+_OFFERED = (
+    "change the secret where it is used: whoever has had a copy has the old one",
+    "git push --force-with-lease --all && git push --force-with-lease --tags   (each remote)",
+    "delete the clones and backups that others have, or redact in each of them as well",
+    "git reflog expire --expire=now --all && git gc --prune=now   (the old objects, here)",
+)
+_SENT = (
+    "prompts of runs had it and keep the hash under which they were sent: `prompt verify`, `check` "
+    "and `audit` rightly say that those texts are not what was sent"
+)
+
+
+def why_not(value: str) -> str:
+    """Why a value cannot be looked for; empty when it can.  It never says the value."""
+    if len(value.strip()) < BOUND_CHARS:
+        return f"a value of fewer than {BOUND_CHARS} characters stands in ordinary words"
+    if value in SECRET:
+        return "that is what stands in the place of a secret"
+    return ""
+
+
+def forms(value: str) -> tuple[bytes, ...]:
+    """The value as it may be written: plainly, and as JSON writes it; the longest first."""
+    texts = {value, dumps(value)[1:-1], dumps(value, ensure_ascii=False)[1:-1]}
+    return tuple(sorted((one.encode() for one in texts), key=len, reverse=True))
+
+
+def holds(content: bytes, wanted: Sequence[bytes]) -> bool:
+    """Whether a content holds the value in any form."""
+    return any(one in content for one in wanted)
+
+
+def redacted(content: bytes, wanted: Sequence[bytes]) -> bytes:
+    """The content with the value replaced in all forms, and every other byte kept."""
+    for one in wanted:
+        content = content.replace(one, SECRET.encode())
+    return content
+
+
+def left_to_do(*, sent: bool) -> tuple[str, ...]:
+    """What no program can do for the person, in order; `sent`: a prompt of a run had it."""
+    return (*_OFFERED, *([_SENT] if sent else []))

@@ -1,0 +1,73 @@
+"""`redact`: where a secret stands, and the one legal rewriting of a history."""
+
+from orgvault.domain import redaction
+from orgvault.errors import CannotRedact
+from orgvault.services.desk import Desk
+from orgvault.store.redaction import Found, Redaction, Rewritten
+from orgvault.store.vault import ORG
+from orgvault.values import dataclass
+
+_RUNS = f"{ORG}/runs/"
+
+
+@dataclass(frozen=True)
+class Redacted:
+    """Where the value was found, what was rewritten (if it was asked for), what is left to do.
+
+    `refused` says why a rewriting that was only to be shown would not be done.
+    """
+
+    found: Found
+    rewritten: Rewritten | None
+    to_do: tuple[str, ...]
+    refused: str = ""
+
+
+def redact(desk: Desk, value: str, *, rewrite: bool, only_shown: bool) -> Redacted:
+    """Look for a value; with `rewrite` take it out of history, unless it is `only_shown`.
+
+    Raises CannotRedact, VaultBusy.
+    """
+    desk.require("redact", "redact")
+    if why := redaction.why_not(value):
+        raise CannotRedact(why, "give the whole secret")
+    work = Redaction(desk.vault, redaction.forms(value))
+    found = work.find()
+    sent = any(path.startswith(desk.vault.place.in_repository(_RUNS)) for path in found.tracked)
+    to_do = redaction.left_to_do(sent=sent) if any(found.in_git) else ()
+    if not rewrite or not any(found.in_git):
+        return Redacted(found, None, to_do)
+    if only_shown:
+        return Redacted(found, None, to_do, _refusal(work, found))
+    message = desk.message("org(vault): redact a secret", "redact")
+    done = work.rewrite(found, message, desk.author, desk.clock.now())
+    return Redacted(found, done, to_do)
+
+
+def describe(done: Redacted) -> str:
+    """What was found and done, line by line; never the value."""
+    found, lines = done.found, list[str]()
+    lines += [f"file       {one}" for one in found.tracked]
+    lines += [f"untracked  {one}   (edit it by hand)" for one in found.untracked]
+    lines += [f".git       {one}   (remove it, or edit it by hand)" for one in found.private]
+    lines += [f"file name  in the folder {one[:10]} of git" for one in found.names]
+    counts = f"{len(found.commits)} commits, {len(found.blobs)} contents, {len(found.tags)} tags"
+    lines.append(f"in git: {counts}" if found.anywhere else "it stands nowhere here")
+    if done.refused:
+        lines.append(done.refused)
+    if done.rewritten is not None:
+        one = done.rewritten
+        lines.append(
+            f"rewritten: {one.commits} commits and {len(one.refs)} refs, HEAD was "
+            f"{one.old_head[:10]} and is {one.new_head[:10]}; all names are in {one.map}"
+        )
+    lines += ["Left to do:", *(f"  {one}" for one in done.to_do)] if done.to_do else []
+    return "\n".join(lines)
+
+
+def _refusal(work: Redaction, found: Found) -> str:
+    try:
+        work.refuse(found)
+    except CannotRedact as failure:
+        return str(failure)
+    return ""
