@@ -28,10 +28,11 @@ def redact(find: str | None, name: str | None, *, rewrite: bool) -> None:
     Every commit from the first that has it on gets a new name, with `[secret]` in its place and
     every other byte as it was.  Remotes, clones and backups keep what they have.
     """
+    desk = wiring.desk()
+    desk.require("redact", "redact")  # before anything is said of the options
     if (find is None) == (name is None):
         raise WhichValue
     value = find if name is None else os.environ.get(name)
-    desk = wiring.desk()
     done = redacting.redact(desk, value or "", rewrite=rewrite, only_shown=settings().dry_run)
     output.show(done, redacting.describe(done))
     wiring.finish(desk.vault)

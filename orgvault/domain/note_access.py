@@ -12,7 +12,7 @@ from orgvault.domain.roster import Agent, Roster
 IN_DOT_FOLDER = "dot-folders are not readable"
 PROTECTED = "that is a protected place"
 OTHERS_PAGE = "that is a page of another agent"
-NOT_LISTED = "it is not among the notes that the agent may read"
+NOT_LISTED = "it is not among the notes that the agent may read (`notes: read` in org.yaml)"
 
 # What no agent may write, wherever it stands; the gate's list (`gate.places`) says the same.
 _OWNERS = frozenset({"agents.md", "claude.md", "org-agents.json"})

@@ -59,9 +59,11 @@ class MessageOpen(InProgress):
     """The person is writing a commit message: their commit would die if the branch moved."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "a commit (its message seems to be open in an editor; a minute after one that was "
-            "given up it no longer counts)"
+        VaultBusy.__init__(
+            self,
+            "a commit message seems to be open in an editor, or a commit was given up less than a "
+            "minute ago",
+            "finish that commit, or try again in a minute",
         )
 
 
