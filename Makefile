@@ -47,6 +47,16 @@ demo: $(READY) ## show the whole product on a throw-away vault
 test: $(READY) ## run the tests on every core
 	@$(PY) -m pytest -n auto
 
+# What asserts something of the domain; always with the same examples, so that the figure stays.
+COVERING := tests/domain tests/test_values.py tests/audit tests/services tests/cli
+
+.PHONY: coverage
+coverage: $(READY) ## every line and branch of the domain is tested (15 minutes; not part of check)
+	@$(PY) -m coverage erase
+	@$(PY) -m coverage run -m pytest -q --hypothesis-seed=0 $(COVERING)
+	@$(PY) -m coverage combine -q
+	@$(PY) -m coverage report --include='orgvault/domain/*' --skip-covered --fail-under=100
+
 .PHONY: test-model
 test-model: $(READY) $(MODEL_READY) ## a real small model behind wake-done (slow; not part of check)
 	@$(PY) -m tools.model.run $(MODEL_PY)
@@ -105,8 +115,12 @@ fixture: $(READY) ## the fixture vault passes its own check
 	@$(BIN)/orgvault -C fixtures/vault check
 
 .PHONY: bench
-bench: $(READY) ## measure speed against references, side by side
-	@$(PY) benchmarks/run.py
+bench: $(READY) ## measure speed against references, side by side: docs/reference/speed.md
+	@$(PY) benchmarks/run.py --json .cache/bench.json --page docs/reference/speed.md
+
+.PHONY: profile
+profile: $(READY) ## where the time of a command goes: make profile COMMAND="recall nova build"
+	@$(PY) -m tools.profile_command "$${COMMAND:-memory show nova}"
 
 .PHONY: bench-recall
 bench-recall: $(READY) ## how well recall finds, beside BM25 as everyone has it

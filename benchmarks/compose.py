@@ -4,7 +4,6 @@ Each figure is that of whole processes, in turns, beside its reference in the sa
 a command and the plain reading of what is embedded.
 """
 
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -12,9 +11,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks.cold import ORGVAULT, command
 from benchmarks.embeds import TASK, in_turns, vault_of
-from benchmarks.run import show
-from benchmarks.transaction import Figure
+from benchmarks.figure import Figure, show
 from tests.vaults import Home
 
 ORG = """\
@@ -41,10 +40,9 @@ COMPOSE = START + (
 
 def set_up(home: Home) -> None:
     """Make the vault one that prompts can be composed in."""
-    orgvault = str(Path(sys.executable).parent / "orgvault")
-    subprocess.run([orgvault, "-C", str(home.root), "init", "--quiet"], check=True)
+    command(home, ORGVAULT, "init")
     home.write(".agents/org/org.yaml", ORG)
-    subprocess.run([orgvault, "-C", str(home.root), "compile", "--quiet"], check=True)
+    command(home, ORGVAULT, "compile")
     home.write(".agents/org/memory/nova.md", "# Notebook\n\nWhat I keep.\n" * 40)
 
 

@@ -17,8 +17,7 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks.run import show
-from benchmarks.transaction import Figure, seconds
+from benchmarks.figure import Figure, seconds, show
 from tests.vaults import Home, make_vault
 
 TURNS = 15
@@ -70,7 +69,7 @@ def process(home: Home, script: str, *words: str) -> float:
     python = [sys.executable, "-c", f"import sys, os; {script}", *words]
     root = str(Path(__file__).parent.parent)
     environment = {**os.environ, "PYTHONPATH": root}
-    environment.pop("PYTHONDONTWRITEBYTEINTRICATE", None)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return seconds(partial(subprocess.run, python, cwd=home.root, env=environment, check=True))
 
 

@@ -1,6 +1,6 @@
 """What stored runs cost: three agents, State new in each run, Memory in every third.
 
-`runs.py [RUNS]` prints how large `.git` is after gc beside the rows and texts it holds, how many
+`runs.py [RUNS]` tells how large `.git` is after gc beside the rows and texts it holds, how many
 files the index lists for them, and what storing, listing and reading a run costs in a vault of
 RUNS against one of 100, in turns.
 """
@@ -16,7 +16,8 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks.transaction import Figure, seconds, vault_of
+from benchmarks.figure import Figure, seconds, show
+from benchmarks.transaction import vault_of
 from orgvault.domain.prompt import Composed, Message, Section
 from orgvault.domain.run import KeptSection, Manifest, TaskSource, manifest_id
 from orgvault.store.runs import Runs, to_store
@@ -25,6 +26,8 @@ from tests.vaults import AT, NOVA, Home, message
 
 AGENTS = ("ada", "atlas", "nova")
 SEED = "runs"
+COUNT = 10_000
+QUICK = 500
 FEW = 100
 TURNS = 15
 _BATCH = 200
@@ -151,37 +154,47 @@ def latest(home: Home) -> None:
 
 
 def in_turns(
-    name: str, few: Callable[[], object], many: Callable[[], object], aim: float
+    name: str, few: Callable[[], object], many: Callable[[], object], aim: float | None = None
 ) -> Figure:
     """How long the same takes in both vaults."""
     times = [(seconds(few), seconds(many)) for _ in range(TURNS)]
     return Figure(name, median(a for a, _ in times), median(b for _, b in times), aim)
 
 
-def figures(count: int) -> Iterator[Figure]:
+def figures(*, quick: bool = False) -> Iterator[Figure]:
+    """All figures; `quick` stores fewer runs."""
+    yield from stored(QUICK if quick else COUNT)
+
+
+def stored(count: int) -> Iterator[Figure]:
     """All figures, for so many runs."""
     with vault_of(FEW) as small, vault_of(FEW) as large:
         few, many = Vaulted(small), Vaulted(large)
-        took = seconds(partial(many.fill, count))
-        print(f"{count:,} runs stored in {took:.0f} s", flush=True)
+        many.fill(count)
         few.fill(FEW)
         against = f"run {count:,} against run {FEW}"
         for name, act, aim in (
             ("start", Vaulted.one_more, 1.5),
             ("list", lambda one: latest(one.home), 1.5),
-            ("read the first", lambda one: read(one.home, 0), 100),
+            ("read the first", lambda one: read(one.home, 0), None),
         ):
             yield in_turns(f"{name}: {against}", partial(act, few), partial(act, many), aim)
         yield in_turns(
             f"read the latest: {against}",
-            partial(read, small, FEW - 1), partial(read, large, count - 1), 100,
+            partial(read, small, FEW - 1), partial(read, large, count - 1),
         )  # fmt: skip
         large.git("gc", "-q", "--prune=now")
         org = large.root / ".agents/org/runs"
         held = sum(path.stat().st_size for path in org.rglob("*") if path.is_file())
-        yield Figure(f"objects after gc, rows and texts of {count:,} runs", held, objects(large), 1)
+        yield Figure(
+            f"objects after gc, rows and texts of {count:,} runs",
+            held,
+            objects(large),
+            1,
+            unit="bytes",
+        )
         names = len(large.git("ls-files", "--", ".agents/org/runs").splitlines())
-        yield Figure(f"files in the index for {count:,} runs", count, names, 0.5)
+        yield Figure(f"files in the index for {count:,} runs", count, names, 0.5, unit="files")
 
 
 def objects(home: Home) -> int:
@@ -189,15 +202,5 @@ def objects(home: Home) -> int:
     return sum(path.stat().st_size for path in (home.git_dir / "objects").rglob("*.*"))
 
 
-def main() -> int:
-    """Print the table; 1 when an aim is missed."""
-    missed = 0
-    for one in figures(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000):
-        missed += not one.met
-        values = f"{one.reference:>12.4g} {one.ours:>12.4g} {one.ratio:>7.2f}"
-        print(f"{one.name:<54} {values}  aim {one.aim:g}", flush=True)
-    return int(missed > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    show(stored(int(sys.argv[1]) if len(sys.argv) > 1 else COUNT))

@@ -5,7 +5,7 @@ its exit code: 1 a known failure, 2 usage, 3 refused by the gate, 4 not allowed,
 underneath, 70 a bug, 75 the vault is busy.  No message text stands where they are raised.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 _SHOWN_EMBEDS = 40
 
@@ -415,6 +415,7 @@ class EmbedBudgetExceeded(OrgvaultError):
 
     def __init__(self, source: str, limit: int, sizes: Sequence[tuple[str, int]]) -> None:
         self.sizes = tuple(sizes)
+        self._source, self._limit = source, limit
         shown = [f"  {size:>9,}  {target}" for target, size in self.sizes[:_SHOWN_EMBEDS]]
         if len(self.sizes) > _SHOWN_EMBEDS:
             shown.append(f"  and {len(self.sizes) - _SHOWN_EMBEDS:,} more")
@@ -423,6 +424,11 @@ class EmbedBudgetExceeded(OrgvaultError):
             "take embeds out, or embed a part (`![[note#Heading]]`).  In bytes, at least:"
         )
         super().__init__("\n".join([what, *shown]))
+
+    def masked(self, masked: Callable[[str], str]) -> "EmbedBudgetExceeded":
+        """The same, with no secret in a name."""
+        sizes = [(masked(target), size) for target, size in self.sizes]
+        return EmbedBudgetExceeded(masked(self._source), self._limit, sizes)
 
 
 class BrokenTemplate(OrgvaultError):

@@ -152,6 +152,28 @@ def ask_group_to_end(process: Process) -> None:
             os.killpg(process.pid, _SIGTERM)
 
 
+def processes_with(*marks: str) -> list[int]:
+    """The other processes of this user with all these `NAME=value` in the environment they got.
+
+    Empty where there is no /proc.
+    """
+    wanted, found = {os.fsencode(one) for one in marks}, []
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+    for pid in pids:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+            if pid != os.getpid() and wanted <= set(file.read().split(b"\0")):
+                found.append(pid)
+    return found
+
+
+def kill_at_once(pid: int) -> None:
+    """Kill one process.  Raises ProcessLookupError, PermissionError."""
+    os.kill(pid, _SIGKILL)
+
+
 @contextlib.contextmanager
 def interrupted_by_term() -> "Iterator[None]":
     """Within it, being asked to end (SIGTERM) interrupts as ^C does, so that children are ended."""

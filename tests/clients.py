@@ -82,11 +82,12 @@ def employ(harbor: Harbor, client: Client, *agents: str, more: str = "") -> None
     harbor.run("compile")
 
 
-def orgvault(harbor: Harbor, *words: str) -> "subprocess.Popen[bytes]":
+def orgvault(harbor: Harbor, *words: str, **environment: str) -> "subprocess.Popen[bytes]":
     """Start orgvault as a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "orgvault", *words], cwd=harbor.root, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY), **environment},
     )  # fmt: skip
 
 

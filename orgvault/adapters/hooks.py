@@ -24,7 +24,7 @@ OUTPUT_BYTES = 32_000
 INHERITED = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "SYSTEMROOT")
 MARK = "ORGVAULT_HOOK"
 _DEPTH = 32  # of lists and mappings in each other
-_TAIL_BYTES = 2_000  # of stderr that are kept
+_TAIL_BYTES = 16_000  # of stderr that are kept: more than a secret that has lines
 _REASON_CHARS = 200
 _CHUNK = 1 << 16
 _NAP_S = 0.02  # how often we look whether a silent hook has ended
@@ -55,16 +55,17 @@ class Ended:
 
 def run_hooks(
     hooks: Sequence[Hook], cwd: str, environment: Mapping[str, str], monotonic: Callable[[], float],
-    mark: str, budget_s: float,
+    mark: str, budget_s: float, masked: Callable[[str], str] = str,
 ) -> list[Ended]:  # fmt: skip
     """Run all hooks at once; what came of each, in their order, when the last has ended.
 
-    `mark` is a text that no other process has in its environment.
+    `mark` is a text that no other process has in its environment.  `masked` hides the secrets in
+    what a hook says on stderr, of which only a part is told.
     """
     if not hooks:
         return []
     until_s = monotonic() + budget_s
-    running = [_Running(one, monotonic) for one in hooks]
+    running = [_Running(one, monotonic, masked) for one in hooks]
     kept = {name: text for name, text in environment.items() if _inherits(name)}
     try:
         for one in running:
@@ -99,9 +100,12 @@ def strict_json(text: bytes) -> Any:  # noqa: ANN401 - what JSON can hold
 class _Running:
     """One hook on its way."""
 
-    def __init__(self, hook: Hook, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self, hook: Hook, monotonic: Callable[[], float], masked: Callable[[str], str]
+    ) -> None:
         self.hook = hook
         self.over = False
+        self._masked = masked
         self._monotonic = monotonic
         self._began_s = self._ended_s = monotonic()
         self._process: subprocess.Popen[bytes] | None = None
@@ -222,12 +226,19 @@ class _Running:
 
     def _drain(self, stream: IO[bytes]) -> bool:
         chunk = os.read(stream.fileno(), _CHUNK)
-        self._err = (self._err + chunk)[-_TAIL_BYTES:]
+        self._err = (self._err + chunk)[-_TAIL_BYTES - 1 :]
         return bool(chunk)
 
     def _said(self) -> str:
-        """The last line of what it said on stderr, where programs say what went wrong."""
-        lines = self._err.decode(errors="replace").split("\n")
+        """The last line of what it said on stderr, where programs say what went wrong.
+
+        Masked before a line is taken or cut, since half a secret is not known for one; nor is what
+        is left of a line whose beginning is gone.
+        """
+        text = self._err.decode(errors="replace").replace("\r\n", "\n")
+        if len(self._err) > _TAIL_BYTES:
+            text = text.partition("\n")[2]
+        lines = self._masked(text).split("\n")
         last = next((text for one in reversed(lines) if (text := " ".join(one.split()))), "")
         return f": {last[:_REASON_CHARS]}" if last else ""
 

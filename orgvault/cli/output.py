@@ -33,7 +33,9 @@ def show(result: object, text: str) -> None:
         click.echo(as_json(json.dumps(shown, ensure_ascii=False, indent=2)))
     elif text:
         text = text if isinstance(text, Drawn) else visible(text)
-        click.echo(f"(dry run) {text}" if settings().dry_run and result is not None else text)
+        planned = settings().dry_run and result is not None
+        # Else click takes out of a prompt what looks like a terminal's colours.
+        click.echo(f"(dry run) {text}" if planned else text, color=True)
 
 
 def remark(text: str) -> None:

@@ -136,13 +136,13 @@ def _search(text: str) -> list[RawOperation] | None:
     single: list[RawOperation] = []
     nothing, broken = False, False
     for value in _values(text):
-        if value is _NOTHING:
+        if value is None:
             broken = True
         elif isinstance(value, list):
             found = _listed(value)
             nothing = nothing or found == []
             lists += [found] if found else []
-        elif isinstance(value, dict):
+        else:
             found = _enveloped(value)
             envelopes += [found] if found is not None else []
             single += [_operation(value)] if found is None and _is_operation(value) else []
@@ -151,8 +151,8 @@ def _search(text: str) -> list[RawOperation] | None:
     return None if broken or not (single or nothing) else single
 
 
-def _values(text: str) -> Iterator[object]:
-    """Each outermost JSON object or list in a text; `_NOTHING` for one that is broken."""
+def _values(text: str) -> Iterator[dict[str, object] | list[object] | None]:
+    """Each outermost JSON object or list in a text; None for one that is broken."""
     at = 0
     for _ in range(_ATTEMPTS):
         start = re.compile(r"[\[{]").search(text, at)
@@ -163,10 +163,10 @@ def _values(text: str) -> Iterator[object]:
         except (ValueError, RecursionError):
             at = start.end()
             if re.compile(r'\{\s*"|\[\s*\{').match(text, start.start()):
-                yield _NOTHING
+                yield None
         else:
             yield value
-    yield _NOTHING
+    yield None
 
 
 def _enveloped(value: dict[str, object]) -> list[RawOperation] | None:

@@ -168,6 +168,9 @@ def _folder(shape: Collection, pages: str) -> Iterator[Violation]:
     parts = shape.folder.rstrip("/").split("/")
     if any(part.startswith(".") for part in parts):
         yield Violation(("folder",), "Obsidian shows no dot-folder", "name a visible folder")
+    elif devices := [part for part in parts if part.casefold() in DEVICE_NAMES]:
+        what = f"`{devices[0]}` is a device name on some systems"
+        yield Violation(("folder",), what, "name another folder")
     elif mentions_protected(f"{shape.folder.rstrip('/')}/"):
         yield Violation(("folder",), "it is protected", "name another folder")
     elif _same(parts[0], pages) and (len(parts) == 1 or any(_same(parts[1], p) for p in _PAGES)):

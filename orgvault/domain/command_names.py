@@ -29,8 +29,8 @@ _RUNNERS = frozenset(
     }
 )  # fmt: skip
 _WITH_VALUE = _set(
-    "-C -c -F -f -n -p -w --cwd --dir --directory --extra --file --filter --group --manifest- "
-    "path --namespace --prefix --project --python --with --workspace"
+    "-C -c -F -f -n -p -w --cwd --dir --directory --extra --file --filter --group "
+    "--manifest-path --namespace --prefix --project --python --with --workspace"
 )
 _READ_CHARS = 4000
 

@@ -8,7 +8,7 @@ marks where in the text it stands.  The text itself is never written anew.
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
 from orgvault.values import dataclass
@@ -247,16 +247,8 @@ def _comment(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001
 
 
 def _comment_marks(reading: _Reading, text: str, begin: int, limit: int) -> list[re.Match[str]]:
-    """The marks after the `%%` at `begin` and after the next one."""
-    marks: list[re.Match[str]] = []
-    at = begin
-    while 0 <= at < limit and len(marks) < 2:  # noqa: PLR2004
-        if (found := reading.mark.match(text, at + 2)) and found.end() <= limit:
-            marks.append(found)
-        elif not marks:
-            break
-        at = text.find("%%", found.end() if found else at + 1, limit)
-    return marks
+    """The marks after the `%%` at `begin` and after the next one; each `%%` has one."""
+    return list(islice(re.compile(f"%%{reading.mark.pattern}").finditer(text, begin, limit), 2))
 
 
 def _comment_block(state: "StateBlock", first: int, last: int, silent: bool) -> bool:  # noqa: FBT001

@@ -258,12 +258,11 @@ def _place(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _bare(protected: tuple[str, ...]) -> re.Pattern[str]:
+    # `CURRENT/`, which is built in, is always one.
     words = [
         re.escape(one.rstrip("/"))
         for one in protected
         if re.fullmatch(r"\w[\w-]*/", one) and not one.islower()
     ]
-    if not words:
-        return re.compile(r"(?!)")
     before = r"(?:(?<=[\"'`/\\])|(?<=\bcd )|(?<=\bls )|(?<=\bdu )|(?<=\btree )|(?<=\bfind ))"
     return re.compile(before + "(?:" + "|".join(words) + r")(?=[\"'`\\]|\s|$)")

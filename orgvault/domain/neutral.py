@@ -20,6 +20,7 @@ _RUN = re.compile(rf"[{_BRACKETS}]([^!-.:-@\[\]^`{{-~{_BRACKETS}]*+)")
 _NAME = re.compile(rf"[\s{_SLASHES}]*(?:{'|'.join(NAMES)})(?!\w)")
 _OTHER_NAME = re.compile(r"[-.:]\w")
 _UNSEEN = frozenset({"Mn", "Me", "Cf"})
+_FILLERS = frozenset("\u115f\u1160\u3164\uffa0")  # letters of Hangul that show nothing
 
 
 def neutral(text: str) -> tuple[str, int]:
@@ -62,4 +63,4 @@ def _readings(run: str) -> Iterator[str]:
 
 
 def _is_unseen(char: str) -> bool:
-    return not char.isprintable() or category(char) in _UNSEEN
+    return not char.isprintable() or category(char) in _UNSEEN or char in _FILLERS

@@ -196,13 +196,13 @@ def _before(body: str, known: Structure, at: int) -> Part | None:
     return None
 
 
-def _item(body: str, known: Structure, at: int, mark: tuple[int, int]) -> Part | None:
+def _item(body: str, known: Structure, at: int, mark: tuple[int, int]) -> Part:
+    """The item of a list that a paragraph stands in."""
     inside = known.blocks[at].above[:-1]
-    for one in reversed(known.blocks[:at]):
-        if one.kind == "list_item" and one.above == inside:
-            start = known.lines[one.first]
-            return Part(start, start + len(body[start : known.lines[one.last]].rstrip()), mark)
-    return None
+    above = reversed(known.blocks[:at])
+    item = next(one for one in above if one.kind == "list_item" and one.above == inside)
+    start = known.lines[item.first]
+    return Part(start, start + len(body[start : known.lines[item.last]].rstrip()), mark)
 
 
 def _closed_in(known: Structure, places: list[int]) -> bool:

@@ -32,6 +32,11 @@ class Message:
     title: str  # "Group Chat info", "Schedule wake-up", or empty for an operator's own words
     text: str
 
+    @property
+    def sha256(self) -> str:
+        """The hash of the text, in hexadecimal."""
+        return sha256(self.text.encode()).hexdigest()
+
 
 @dataclass(frozen=True)
 class Composed:

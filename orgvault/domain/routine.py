@@ -83,7 +83,7 @@ def due(routine: Routine, now: datetime) -> str | None:
     the one that is open now; one that closed meanwhile is missed.  Whether an occurrence has woken
     the agent already is for the log of wakes to say.
     """
-    if routine.paused:
+    if routine.paused or moment(routine.since) > now:
         return None
     if routine.window:
         begin = _open_window(routine.window, now)
@@ -96,7 +96,8 @@ def following(routine: Routine, now: datetime) -> str | None:
     """The instant of the next occurrence after `now` (aware, in the vault's zone)."""
     if routine.paused:
         return None
-    return next_window(routine.window, now) if routine.window else _next(routine.cron, now)
+    after = max(now, local(routine.since, now.tzinfo or UTC))
+    return next_window(routine.window, after) if routine.window else _next(routine.cron, after)
 
 
 def next_window(window: str, now: datetime) -> str | None:

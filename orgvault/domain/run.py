@@ -96,6 +96,9 @@ class Manifest:
     routine: str | None = says("The routine that is due (schedule).", default=None)
     wakes: tuple[str, ...] = says("The wakes it took.", default=(), pattern=RUN_ID)
     prompt_sha256: str = says("Of the whole system message.", pattern=SHA256)
+    message_sha256: str | None = says(
+        "Of the message after it; null without one.", default=None, pattern=SHA256
+    )
     core_sha256: str | None = says("Of the core block in it.", default=None, pattern=SHA256)
     counter: str = says("What counted the tokens.", max_chars=100)
     sections: tuple[KeptSection, ...] = says("The sections, in order.")

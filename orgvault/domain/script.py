@@ -119,7 +119,7 @@ def _required(
         yield Violation(at, "expected a list of parameters", "write it as [one, two]")
         return
     for name in required:
-        if name not in properties:
+        if not isinstance(name, str) or name not in properties:
             do = f"`properties` has {', '.join(map(str, properties)) or 'none'}"
             yield Violation(at, f"no parameter `{name}`", do)
 

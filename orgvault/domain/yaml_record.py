@@ -22,7 +22,7 @@ def read_document(
     if document.root is None:
         empty = Problem(document.file, 0, "the file is empty", "write its keys, or restore it")
         return None, document.problems or (empty,)
-    found, violations = _read(record, document.value if value is None else value)
+    found, violations = read(record, document.value if value is None else value)
     problems = {*document.problems, *problems_of(record, violations, document)}
     return (None, tuple(sorted(problems))) if problems else (found, ())
 
@@ -59,27 +59,6 @@ def about(record: type[Any], path: Path) -> Says | None:
         if get_origin(kind) is UnionType:
             kind = next(one for one in get_args(kind) if one is not NoneType)
     return found
-
-
-def _read(record: type[T], value: object) -> tuple[T | None, list[Violation]]:
-    try:
-        return read(record, value)
-    except (ValueError, OverflowError):  # of the right form, like the 30th of February, and no day
-        return None, [
-            Violation((one.name,), f"`{given}` is not in the calendar", "correct it")
-            for one, says in described(record)
-            if says.normal
-            and isinstance(value, dict)
-            and isinstance(given := value.get(one.name), str)
-            and _refused(says, given)
-        ]
-
-
-def _refused(says: Says, given: str) -> bool:
-    try:
-        return says.normal is not None and not says.normal(given)
-    except (ValueError, OverflowError):
-        return True
 
 
 def _words(one: Violation, says: Says | None, document: Document) -> tuple[str, str]:

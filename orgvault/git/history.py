@@ -134,11 +134,13 @@ def reached(repository: Repository, name: str) -> PastCommit:
     return _past(oldest.parents[0] if is_on_line else oldest)
 
 
-def last_content(repository: Repository, revision: str, path: str) -> bytes | None:
-    """The newest content that a file had in a commit's history; None when it never had one."""
-    asked = ("log", "-1", "--full-history", "--diff-filter=AM", "--format=%H", revision, "--", path)
-    name = repository.git(*asked, ok=(0, 128)).decode().strip()
-    return snapshot(repository, name).read(path) if name else None
+def past_contents(repository: Repository, revision: str, path: str) -> "Iterator[bytes]":
+    """The contents that a file had in a commit's history, newest first."""
+    asked = ("log", "--full-history", "--diff-filter=AM", "--format=%H", revision, "--", path)
+    for name in repository.git(*asked, ok=(0, 128)).decode().split():
+        content = snapshot(repository, name).read(path)
+        if content is not None:
+            yield content
 
 
 def touching(repository: Repository, paths: list[str]) -> list[PastCommit]:

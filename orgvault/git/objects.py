@@ -7,14 +7,13 @@ Formats: https://git-scm.com/docs/gitformat-pack (loose objects are zlib over
 import os
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orgvault.digests import digest
 from orgvault.git.faults import ObjectMissing
 from orgvault.git.pack import Pending, packed
 from orgvault.git.repository import Repository
 from orgvault.posix import O_CLOEXEC, fsync_files, fsync_folders
-from orgvault.values import dataclass
 
 if TYPE_CHECKING:
     from orgvault.git.child import Child
@@ -26,9 +25,11 @@ PACKED_FROM = 200
 _HEADER_WORDS = 3  # name, kind, size
 
 
-@dataclass(frozen=True)
-class TreeEntry:
-    """One name in a tree: its mode as git writes it (`100644`, `40000`, …) and its object."""
+class TreeEntry(NamedTuple):
+    """One name in a tree: its mode as git writes it (`100644`, `40000`, …) and its object.
+
+    A tuple, since a write in a vault of years makes five hundred of them.
+    """
 
     mode: str
     oid: str

@@ -7,10 +7,11 @@ from orgvault.domain.access import may_use
 from orgvault.domain.collection import Collection, Record, Scalar, broken_rules, strangers
 from orgvault.domain.collection_query import STAMPS, Query, matching
 from orgvault.domain.collection_values import did_you_mean, faults, in_order, parsed
+from orgvault.domain.ids import is_run_id
 from orgvault.domain.instants import normal
 from orgvault.domain.problem import Problem
 from orgvault.domain.record import Violation, read
-from orgvault.errors import AlreadySo, BadValue, NotAllowed
+from orgvault.errors import AlreadySo, BadRunId, BadValue, NotAllowed
 from orgvault.services.desk import Desk
 from orgvault.services.refusals import (
     NoColumn,
@@ -85,11 +86,9 @@ def add(desk: Desk, wanted: Wanted) -> Shaped:
     desk.require("shape", "shape collections")
     shape, wrong = read(Collection, _plain(desk, wanted))
     if shape is not None:
-        wrong = [
-            *broken_rules(shape, desk.roster.pages_folder),
-            *strangers(shape, desk.roster.agents),
-            *_protected(desk, shape),
-        ]
+        broken = broken_rules(shape, desk.roster.pages_folder)
+        protected = [one for one in _protected(desk, shape) if one not in broken]
+        wrong = [*broken, *strangers(shape, desk.roster.agents), *protected]
     if shape is None or wrong:
         raise UnfitCollection(wanted.name, wrong)
     tables = _tables(desk)
@@ -144,7 +143,12 @@ def problems_of(desk: Desk, problems: list[Problem], name: str | None = None) ->
 
 
 def add_record(desk: Desk, name: str, pairs: Sequence[str], run: str | None = None) -> Added:
-    """Add a record of these values (`column=value`).  Raises UnfitRecord with all that is wrong."""
+    """Add a record of these values (`column=value`).
+
+    Raises UnfitRecord with all that is wrong, or BadRunId.
+    """
+    if run and not is_run_id(run):
+        raise BadRunId(desk.masked(run))
     shape = _shape(desk, name, "write")
     values = dict(_values(desk, shape, pairs))
     if wrong := faults(shape, values):

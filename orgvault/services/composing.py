@@ -10,6 +10,7 @@ from orgvault.domain.composing import Sources, compose
 from orgvault.domain.harmless import Harmless
 from orgvault.domain.memory_section import core_block
 from orgvault.domain.offer import offered
+from orgvault.domain.problem import Problem
 from orgvault.domain.prompt import Composed, Message
 from orgvault.domain.roster import Agent
 from orgvault.domain.run import (
@@ -31,12 +32,11 @@ from orgvault.services.faults import (
 from orgvault.services.task_text import task_text
 from orgvault.store.chat import Chat
 from orgvault.store.files import text_of
-from orgvault.store.roster import COMPILED
+from orgvault.store.roster import COMPILED, used
 from orgvault.store.vault import ORG
 from orgvault.values import dataclass
 
 if TYPE_CHECKING:
-    from orgvault.domain.problem import Problem
     from orgvault.services.connecting import Answered, Connector
 
 UNASKED = "fetched live at run start"
@@ -86,6 +86,17 @@ def prepare(desk: Desk, agent_id: str, origin: Origin, run: str, ask: Ask | None
     return _Gathering(desk, desk.agent(agent_id), origin, run).prepared(ask)
 
 
+def text_at(desk: Desk, path: str, problems: list[Problem], *, outside: bool) -> str | None:
+    """The text of one of the vault's own files; None where there is none, or it is not to be read.
+
+    A link in its place may lead out of the vault when `outside` says so.
+    """
+    if why := desk.why_not_followed(path, outside=outside):
+        problems.append(Problem(path, 0, why, "put the file itself in its place"))
+        return None
+    return text_of(desk.vault.read, path, problems, "save it as UTF-8")
+
+
 class _Gathering:
     """One run's sources on their way into its prompt."""
 
@@ -105,7 +116,7 @@ class _Gathering:
         template = self._template()
         opened = self._opening()
         task = task_text(desk, agent)
-        self._source("org", COMPILED)
+        self._named("org", COMPILED, used(desk.vault)[0] or b"")
         answered = self._connectors(ask)
         connectors = [one.connector for one in answered]
         collections, scripts = self._collections(), self._scripts()
@@ -152,16 +163,20 @@ class _Gathering:
     def _template(self) -> str:
         content = self._source("template", TEMPLATE)
         if content is None:
-            raise NoTemplate(TEMPLATE)
+            raise NoTemplate(TEMPLATE, "; ".join(map(str, self._problems)))
         return content
 
     def _source(self, name: str, path: str) -> str | None:
         """The text of a source, which the manifest is to name; None where there is none."""
-        text = text_of(self._desk.vault.read, path, self._problems, "save it as UTF-8")
+        text = text_at(self._desk, path, self._problems, outside=name == "template")
         if text is not None:
-            blob = self._desk.vault.blob(text.encode())
-            self._sources.append(KeptSource(name=name, path=path, blob=blob))
+            self._named(name, path, text.encode())
         return text
+
+    def _named(self, name: str, path: str, content: bytes) -> None:
+        """Have the manifest name a source."""
+        blob = self._desk.vault.blob(content)
+        self._sources.append(KeptSource(name=name, path=path, blob=blob))
 
     # ── State ───────────────────────────────────────────────────────────────────────────────
 
@@ -293,12 +308,15 @@ class _Gathering:
         return opening.schedule_wake_up(told, self._desk.masked)
 
     def _previous_run_at(self, routine_id: str) -> str | None:
-        logs = self._desk.vault.logs
+        """When its last run began; one that was killed over these very wakes answered none."""
+        logs, ours = self._desk.vault.logs, set(self._origin.wakes)
         if not logs.mention("runs", self._agent.id, routine_id):
             return None
         for line in logs.newest_lines("runs", self._agent.id):
-            if line.row.get("kind") == MANIFEST and line.row.get("routine") == routine_id:
-                return str(line.row.get("at"))
+            row = line.row
+            of_routine = row.get("kind") == MANIFEST and row.get("routine") == routine_id
+            if of_routine and ours.isdisjoint(row.get("wakes") or ()):
+                return str(row.get("at"))
         return None
 
 

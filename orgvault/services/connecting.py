@@ -330,6 +330,13 @@ class _Known:
         return self._packaged[name]
 
 
+def packaged(name: str) -> bytes | None:
+    """What an installed package brings as a connector, as runs name it by its hash; or None."""
+    found = packages.load(name)
+    manifest = None if found is None or found.fault else read_packaged(found.value, name)[0]
+    return None if manifest is None else _canonical(manifest)
+
+
 def _canonical(manifest: Manifest) -> bytes:
     """What a package brings, in the one form that its hash is made of."""
     from json import dumps

@@ -101,6 +101,29 @@ class Desk:
             if place != root
         )
 
+    def why_not_followed(self, path: str, *, outside: bool) -> str:
+        """Why a file of the vault's own is not read, where a link stands in its place.
+
+        A link may not lead to a protected place, nor out of the vault unless `outside` allows it.
+        """
+        inside = self._within(f"{self.vault.root}/{path}")
+        if inside == path:
+            return ""
+        if not inside and not outside:
+            return "a link that leads out of the vault"
+        return "a link that leads to a protected place" if self.protects_own(path) else ""
+
+    def protects_own(self, path: str) -> bool:
+        """The same as `protects` for a path in the vault, from whatever folder we are called."""
+        from orgvault.domain.masking import mentions_protected
+
+        place, protected = f"{self.vault.root}/{path}", self.roster.protected
+        return (
+            mentions_protected(path, protected)
+            or self.leads_into_protected(place)
+            or (not self._within(place) and mentions_protected(_real(place), protected))
+        )
+
     def _within(self, path: str) -> str:
         """The path below the vault's root, links followed; empty when it leads elsewhere."""
         real, root = _real(path), _real(self.vault.root)

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from orgvault.adapters.clients import ClientResult
 
 NO_CLIENT = "it has no client: give it a `client.command` in org.yaml, then `orgvault compile`"
+# What git sets for a hook (githooks(5)): it would lead every git command of a client astray.
+_OF_A_HOOK = frozenset(
+    {
+        "GIT_COMMON_DIR", "GIT_DIR", "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX", "GIT_WORK_TREE",
+    }
+)  # fmt: skip
 ELSEWHERE = "another dispatcher is running it"
 
 Run = Callable[[Sequence[str], Mapping[str, str], str, str], "ClientResult"]
@@ -185,7 +192,11 @@ def origin_of(desk: Desk, group: Sequence[Wake]) -> Origin:
 
 
 def environment(desk: Desk, agent: Agent, run: str, inherited: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a client: those inherited, but no other agent's secrets, and its own."""
+    """The variables of a client: its own, and those inherited.
+
+    Not inherited are other agents' secrets, who the dispatcher acts as, and the repository that git
+    was at work on when it was started by a hook.
+    """
     own = {one["name"] for one in agent.block.get("secrets") or ()}
     bound = {
         one["name"]
@@ -194,12 +205,20 @@ def environment(desk: Desk, agent: Agent, run: str, inherited: Mapping[str, str]
     }
     given = (agent.block.get("client") or {}).get("env") or {}
     return {
-        **{name: value for name, value in inherited.items() if name not in bound - own},
+        **{
+            name: value
+            for name, value in inherited.items()
+            if name not in bound - own and not _is_ours(name)
+        },
         **given,
         "ORGVAULT_VAULT": desk.vault.root,
         "ORGVAULT_AGENT": agent.id,
         "ORGVAULT_RUN": run,
     }
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith("ORGVAULT_") or name in _OF_A_HOOK
 
 
 def told_of(run: str, agent: Agent, ended: "ClientResult") -> FinishedRun:

@@ -6,13 +6,11 @@ from orgvault.errors import OrgvaultError
 
 
 class NoTemplate(OrgvaultError):
-    """The template of the Guidelines is missing."""
+    """The template of the Guidelines is missing, or not to be read: `why` says so."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(
-            f"system.md not found: restore {path} from git, or write the packaged one "
-            "with `orgvault init`"
-        )
+    def __init__(self, path: str, why: str = "") -> None:
+        do = f"restore {path} from git, or write the packaged one with `orgvault init`"
+        super().__init__(f"system.md not found: {why or do}")
 
 
 class UnknownMessage(OrgvaultError):

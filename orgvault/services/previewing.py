@@ -1,16 +1,20 @@
 """`prompt preview|shape`: what a run would be told now; nothing is stored and nobody is asked."""
 
+from typing import TYPE_CHECKING
+
 from orgvault.domain.capability_parts import TEMPLATE
 from orgvault.domain.intros import shape as pieces
 from orgvault.domain.run import KeptSection
-from orgvault.services.composing import Origin, Prepared, prepare
+from orgvault.services.composing import Origin, Prepared, prepare, text_at
 from orgvault.services.desk import Desk
 from orgvault.services.faults import NoSuchSection, NoTemplate
 from orgvault.services.showing import Sent, sent
 from orgvault.services.starting import kept_sections
-from orgvault.store.files import text_of
 from orgvault.store.runs import MESSAGE
 from orgvault.values import dataclass
+
+if TYPE_CHECKING:
+    from orgvault.domain.problem import Problem
 
 NO_RUN = "run-preview"
 
@@ -55,7 +59,8 @@ def shape(desk: Desk) -> dict[str, str]:
     Raises NoTemplate.
     """
     desk.require("read", "read the shape of prompts")
-    template = text_of(desk.vault.read, TEMPLATE, [], "save it as UTF-8")
+    problems: list[Problem] = []
+    template = text_at(desk, TEMPLATE, problems, outside=True)
     if template is None:
-        raise NoTemplate(TEMPLATE)
+        raise NoTemplate(TEMPLATE, "; ".join(map(str, problems)))
     return {"template": template, **pieces()}

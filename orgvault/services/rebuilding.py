@@ -22,7 +22,7 @@ from orgvault.domain.masking import SECRET
 from orgvault.domain.notes import fold_name
 from orgvault.domain.parts import part
 from orgvault.domain.roster import Agent
-from orgvault.domain.run import KeptSection, KeptSource, Manifest
+from orgvault.domain.run import KeptSection, KeptSource, Manifest, TaskSource
 from orgvault.domain.snapshot import Snapshot
 from orgvault.domain.yaml_tree import compose as compose_yaml
 from orgvault.errors import OrgvaultError
@@ -59,6 +59,8 @@ class Again:
             return CANNOT, (f"composed by orgvault {composer}, this is {self._desk.version}",)
         if text is not None and text.count(SECRET) > (again or "").count(SECRET):
             return CANNOT, ("it holds a secret that is not bound, or not set, any more",)
+        if section.name == "task" and _names_a_secret(self._manifest.task_source):
+            return CANNOT, ("a name in it is not told by its manifest: it holds a secret",)
         return DIFFERS, ("composed again from the same sources, it reads otherwise",)
 
     def _compose(self) -> dict[str, str]:
@@ -219,7 +221,23 @@ def _contents(desk: Desk, manifest: Manifest) -> dict[str, bytes]:
         content = _as_it_stands(desk, path)
         if content is not None and desk.vault.blob(content) == blob:
             found[blob] = content
+    found |= _of_packages(desk, manifest)
     return {**blobs(desk.vault, wanted.keys() - found.keys()), **found}
+
+
+def _of_packages(desk: Desk, manifest: Manifest) -> dict[str, bytes]:
+    """What packages brought that still bring the same: git never had it."""
+    brought = [one for one in manifest.sources if not one.path]
+    if not brought:
+        return {}
+    from orgvault.services.connecting import packaged
+
+    contents = {one.blob: packaged(one.name.partition("/")[2]) for one in brought}
+    return {
+        blob: content
+        for blob, content in contents.items()
+        if content is not None and desk.vault.blob(content) == blob
+    }
 
 
 def _guidance(manifest: str, path: str) -> str:
@@ -228,6 +246,14 @@ def _guidance(manifest: str, path: str) -> str:
     prompt = value.get("prompt") if isinstance(value, dict) else None
     given = prompt.get("guidance") if isinstance(prompt, dict) else None
     return given if isinstance(given, str) else ""
+
+
+def _names_a_secret(source: TaskSource) -> bool:
+    """Whether a name of a note, or what was to be embedded, was masked."""
+    names = [source.path, source.subpath]
+    names += [text for one in source.embeds for text in (one.path, one.subpath)]
+    names += [text for one in source.markers for text in (one.source, one.target, one.reason)]
+    return any(SECRET in one for one in names)
 
 
 def _as_it_stands(desk: Desk, path: str) -> bytes | None:

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from orgvault.domain import routine as routines
 from orgvault.domain.ids import derived_wake_id
+from orgvault.domain.instants import instant
 from orgvault.domain.problem import Problem
 from orgvault.domain.roster import Agent, Roster
 from orgvault.domain.routine import Routine
@@ -67,7 +68,7 @@ def add(desk: Desk, agent_id: str, routine_id: str, when: tuple[str, str], said:
     sound(routine)
     message = desk.message(f"routine({agent.id}): add {routine_id}", "routine-add", agent.id)
     with desk.vault.change(message, desk.author, now) as change:
-        if Routines(change).text(routine_id, []) is not None:
+        if change.read(Routines.path(routine_id)) is not None:
             raise RoutineExists(routine_id)
         change.write(Routines.path(routine_id), write_routine(routine))
     return routine
@@ -104,9 +105,25 @@ def due(desk: Desk, agents: Sequence[Agent] | None = None) -> tuple[list[Due], l
         occurrence = routines.due(one, now)
         if occurrence is not None:
             wake = derived_wake_id(one.id, occurrence)
-            if not desk.vault.logs.find(WakeEvent, "wakes", one.agent, "wake", [wake]):
+            known = desk.vault.logs.find(WakeEvent, "wakes", one.agent, "wake", [wake])
+            if not known and not _passed(desk, one, occurrence, instant(now)):
                 found.append(Due(one, occurrence, wake))
     return found, problems
+
+
+def _passed(desk: Desk, routine: Routine, occurrence: str, now: str) -> bool:
+    """Whether a routine has woken its agent for a later occurrence already.
+
+    Its times may have been edited since, which makes up for nothing.  What a clock that went ahead
+    has left after `now` does not count.
+    """
+    logs = desk.vault.logs
+    if not logs.mention("wakes", routine.agent, routine.id):
+        return False
+    for event in logs.newest(WakeEvent, "wakes", routine.agent):
+        if event.event == "added" and event.routine == routine.id and event.at <= now:
+            return event.at >= occurrence
+    return False
 
 
 def events(desk: Desk, found: Sequence[Due]) -> list[WakeEvent]:
@@ -147,7 +164,7 @@ def set_paused(desk: Desk, routine_id: str, *, paused: bool) -> Routine:
     path, subject = Routines.path(routine_id), f"routine({routine.agent}): {word} {routine_id}"
     message = desk.message(subject, f"routine-{word}", routine.agent)
     with desk.vault.change(message, desk.author, now) as change:
-        text = Routines(change).text(routine_id, problems) or ""
+        text = (change.read(path) or b"").decode(errors="replace")
         changed = with_values(text, changes)
         if changed is None:
             raise RoutineAsWritten(path)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from orgvault.domain.problem import Problem
-from orgvault.domain.record import unsound
+from orgvault.domain.record import Violation, unsound
 from orgvault.domain.script import SCRIPT_FILE, Script, broken_rules
-from orgvault.domain.script_file import write_script
+from orgvault.domain.script_file import read_script, write_script
 from orgvault.errors import AlreadySo
 from orgvault.services.desk import Desk
 from orgvault.services.refusals import NoSchema, Twice, UnfitFile, UnfitScript
@@ -69,6 +69,9 @@ def add(desk: Desk, agent_id: str, wanted: Wanted) -> Added:
         raise UnfitScript(wanted.name, wrong)
     folder = Scripts.folder(agent.id, script.name)
     texts = {f"{folder}/{ABOUT}": write_script(script)}
+    if problems := read_script(texts[f"{folder}/{ABOUT}"], ABOUT)[1]:
+        # JSON holds what YAML's readers take in more than one way, like a number of 30 digits.
+        raise UnfitScript(wanted.name, [Violation((), one.what, one.do) for one in problems])
     for path in wanted.files:
         name, text = _beside(desk, path)
         if f"{folder}/{name}" in texts:

@@ -161,9 +161,12 @@ def _texts(runs: Runs, manifest: Manifest) -> Iterator[StoredText]:
     for name, digest in hashes.items():
         text = kept.get(name) or KeptText(name=name, sha256=digest)
         yield StoredText(name, "", digest, runs.text(manifest.agent, text, digest))
-    for one in rows[1].texts if 1 in rows else ():
-        digest = one.sha256 or ""
-        yield StoredText(MESSAGE, rows[1].title, digest, runs.text(manifest.agent, one, digest))
+    wanted = manifest.message_sha256 or ""
+    title = rows[1].title if 1 in rows else ""
+    said = rows[1].texts if 1 in rows else ()
+    for one in said or ((KeptText(sha256=wanted),) if wanted else ()):
+        digest = wanted or one.sha256 or ""
+        yield StoredText(MESSAGE, title, digest, runs.text(manifest.agent, one, digest))
 
 
 def describe(run: StoredRun) -> str:

@@ -96,6 +96,7 @@ def _manifest(desk: Desk, prepared: Prepared) -> Manifest:
         routine=origin.routine,
         wakes=origin.wakes,
         prompt_sha256=composed.sha256,
+        message_sha256=None if composed.opening is None else composed.opening.sha256,
         core_sha256=prepared.core_sha256,
         sections=kept_sections(desk, composed),
         counter=desk.counted_by(),

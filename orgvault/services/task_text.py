@@ -10,6 +10,7 @@ from orgvault.domain.notes import MISSING, Index, resolve
 from orgvault.domain.parts import part
 from orgvault.domain.roster import Agent
 from orgvault.domain.run import KeptEmbed, KeptMarker, TaskSource
+from orgvault.errors import EmbedBudgetExceeded
 from orgvault.services.desk import Desk
 from orgvault.store.note_index import NoteIndex
 from orgvault.store.note_reader import NoteReader
@@ -64,8 +65,14 @@ def task_text(desk: Desk, agent: Agent) -> TaskText:
 def expanded_for(
     desk: Desk, agent: Agent, text: str, source: str, index: Index, read: Read
 ) -> Expanded:
-    """A text with what it embeds, as far as the agent may read it."""
-    return expand(text, source, index, read, _readable(desk, agent))
+    """A text with what it embeds, as far as the agent may read it.
+
+    Raises EmbedBudgetExceeded.
+    """
+    try:
+        return expand(text, source, index, read, _readable(desk, agent))
+    except EmbedBudgetExceeded as failure:
+        raise failure.masked(desk.masked) from None
 
 
 def _readable(desk: Desk, agent: Agent) -> Callable[[str], str]:
@@ -93,7 +100,9 @@ def _found(desk: Desk, path: str, index: Index) -> tuple[str, str]:
     else:
         resolved = resolve(path, "", index)
         note, reason = resolved.path, resolved.reason
-    return (note, PROTECTED) if not reason and desk.protects(note) else (note, reason)
+    if not reason and desk.protects_own(note):
+        reason = PROTECTED
+    return note, reason
 
 
 def _default(desk: Desk, agent: Agent) -> str:
@@ -125,4 +134,24 @@ def _told(desk: Desk, agent: Agent, expanded: Expanded, source: TaskSource) -> T
         ),
     )
     left = (f"{agent.id}: {one.text.strip('[]')}" for one in expanded.markers)
-    return TaskText(expanded, told, (*expanded.warnings, *left))
+    remarks = map(desk.masked, (*expanded.warnings, *left))
+    return TaskText(expanded, _masked(told, desk.masked), tuple(remarks))
+
+
+def _masked(source: TaskSource, masked: Callable[[str], str]) -> TaskSource:
+    """The same without secrets: a note's name, or what is to be embedded, may hold one."""
+    return replace(
+        source,
+        path=masked(source.path),
+        subpath=masked(source.subpath),
+        embeds=tuple(
+            replace(one, path=masked(one.path), subpath=masked(one.subpath))
+            for one in source.embeds
+        ),
+        markers=tuple(
+            KeptMarker(
+                source=masked(one.source), target=masked(one.target), reason=masked(one.reason)
+            )
+            for one in source.markers
+        ),
+    )

@@ -168,6 +168,7 @@ class Commits:
         try:
             for entry in entries:
                 self._place_contents(entry, placed)
+            self._place.settle(placed)
             while True:
                 tries.append(
                     Segments(self._place, self._logs, self.in_head, max(e.at for e in entries)[:7])
@@ -194,7 +195,7 @@ class Commits:
             self._place.check(content.path)
             if self._place.read(content.path) is None:
                 placed.append(content.path)
-                self._place.write(content.path, content.text.encode())
+                self._place.write(content.path, content.text.encode(), settle=False)
 
     def _take_away(self, placed: Sequence[str]) -> None:
         """Remove contents that were just written, unless somebody has committed them."""
@@ -243,7 +244,8 @@ class Commits:
                     raise Edited(text.path)
                 if now != text.after:
                     kept[text.path] = files.keep(self._place.path(text.path), self._place.scratch)
-                self._place.write(text.path, text.will_be)
+                self._place.write(text.path, text.will_be, settle=False)
+            self._place.settle(text.path for text in entry.texts)
             self._commit([replace(entry, rows=(*acknowledged, *entry.rows))], since_ns)
         except (OrgvaultError, OSError):
             self._put_back(entry.texts, kept, held)

@@ -70,12 +70,12 @@ def fingerprint(content: bytes | None) -> str:
     return ABSENT if content is None else sha256(content).hexdigest()
 
 
-def replace(path: str, content: bytes, scratch: str | None = None) -> None:
+def replace(path: str, content: bytes, scratch: str | None = None, *, settle: bool = True) -> None:
     """Put a whole content in a file's place, durably: the old or the new, never between.
 
     The permissions of an existing file are kept.  The content is written in the folder `scratch`
-    first (a crash leaves nothing among the person's files), or beside the file.  Raises OSError
-    with nothing changed.
+    first (a crash leaves nothing among the person's files), or beside the file.  Without `settle`,
+    the name is durable only once its folder is synced.  Raises OSError with nothing changed.
     """
     folder = os.path.dirname(path)
     make_folder(folder)
@@ -89,7 +89,8 @@ def replace(path: str, content: bytes, scratch: str | None = None) -> None:
             _replace(path, content, folder)
     else:
         _replace(path, content, folder)
-    fsync_folder(folder)
+    if settle:
+        fsync_folder(folder)
 
 
 def _replace(path: str, content: bytes, folder: str) -> None:

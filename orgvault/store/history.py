@@ -14,8 +14,8 @@ from orgvault.git.history import (
     changes,
     in_history,
     last_before,
-    last_content,
     newest_changes,
+    past_contents,
     reached,
     snapshot,
     touching,
@@ -127,10 +127,11 @@ def _landed(name: str, one: PastCommit) -> Landed:
     return Landed(name, instant(one.at), one.committer if of_agent else one.author, of_agent)
 
 
-def ever_held(vault: Vault, path: str) -> bytes | None:
-    """The newest content that a file had in the branch's history; None when it never had one."""
+def ever_held(vault: Vault, path: str, wanted: Callable[[bytes], bool]) -> bytes | None:
+    """The newest content that is wanted of those that a file had in the branch's history."""
     name = vault.repository.branch() or "HEAD"
-    return last_content(vault.repository, name, vault.place.in_repository(path))
+    held = past_contents(vault.repository, name, vault.place.in_repository(path))
+    return next(filter(wanted, held), None)
 
 
 def blobs(vault: Vault, names: Iterable[str]) -> dict[str, bytes]:

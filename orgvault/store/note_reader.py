@@ -73,21 +73,49 @@ def read_plain(root: str, path: str, most: int) -> bytes:
 
 def within(limit_s: float, call: Callable[[], T]) -> T:
     """What a call gives, or TimeoutError: it is then left to itself, on a thread of its own."""
+    # A thread that was left does not come back; to start one for each note costs as much as all
+    # else that is done with it.
+    kept = _waiting.setdefault(os.getpid(), [])
+    try:
+        aside = kept.pop()
+    except IndexError:
+        aside = _Aside()
     given: list[T] = []
-    failed: list[OSError] = []
-    done = threading.Event()
-
-    def run() -> None:
-        try:
-            given.append(call())
-        except OSError as failure:
-            failed.append(failure)
-        finally:
-            done.set()
-
-    threading.Thread(target=run, daemon=True).start()
-    if not done.wait(limit_s):
-        raise TimeoutError
-    if failed:
-        raise failed[0]
+    aside.make(lambda: given.append(call()), limit_s)
+    kept.append(aside)
+    if aside.failure is not None:
+        raise aside.failure
     return given[0]
+
+
+class _Aside:
+    """A thread that makes one call after the other."""
+
+    def __init__(self) -> None:
+        self.failure: Exception | None = None
+        self._call: Callable[[], None]
+        self._left = False
+        self._asked, self._made = threading.Semaphore(0), threading.Semaphore(0)
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def make(self, call: Callable[[], None], limit_s: float) -> None:
+        """Make a call, and note how it failed; TimeoutError ends the thread with the call."""
+        self._call = call
+        self._asked.release()
+        if not self._made.acquire(timeout=limit_s):
+            self._left = True
+            self._asked.release()
+            raise TimeoutError
+
+    def _run(self) -> None:
+        while self._asked.acquire() and not self._left:
+            self.failure = None
+            try:
+                self._call()
+            except Exception as failure:  # noqa: BLE001 - raised again where the call was asked for
+                self.failure = failure
+            self._made.release()
+
+
+# Threads that wait for a call, by process: a forked one has none of its parent's.
+_waiting: dict[int, list[_Aside]] = {}

@@ -4,8 +4,10 @@ Paths of the vault are relative to its root, with `/`.
 """
 
 import os
+from collections.abc import Iterable
 
 from orgvault.git.repository import Repository
+from orgvault.posix import fsync_folders
 from orgvault.store import files
 from orgvault.store.faults import Linked, OutsideVault
 
@@ -51,13 +53,22 @@ class Place:
         except (FileNotFoundError, NotADirectoryError):
             return []
 
-    def write(self, relative: str, content: bytes | None) -> None:
-        """Put a content in a file's place, or remove the file (None), durably."""
+    def write(self, relative: str, content: bytes | None, *, settle: bool = True) -> None:
+        """Put a content in a file's place, or remove the file (None), durably.
+
+        Without `settle`, a new content is durable only once `settle` is called, which takes many
+        files of one folder in one go.
+        """
         place = self.path(relative)
         if content is None:
             files.remove_durably(place)
         else:
-            files.replace(place, content, self.scratch)
+            files.replace(place, content, self.scratch, settle=settle)
+
+    def settle(self, relative: Iterable[str]) -> None:
+        """Make the names of files that were written durable."""
+        folders = {os.path.dirname(self.path(one)) for one in relative}
+        fsync_folders(sorted(filter(os.path.isdir, folders)))
 
     def check(self, relative: str) -> None:
         """Raise OutsideVault or Linked when writing to a path would land anywhere else."""

@@ -18,15 +18,13 @@ def load(vault: Vault) -> tuple[Roster, list[str]]:
     A compiled file that cannot be parsed (conflict markers, a crash of another tool) is read
     from HEAD instead.  Raises NotCompiled, or UnusableRoster when no usable one exists.
     """
-    content = vault.read(COMPILED)
+    content, here = used(vault)
     remarks: list[str] = []
     data = _parsed(content)
     if data is None:
-        committed = _parsed(vault.committed(COMPILED))
-        if committed is None:
-            raise NotCompiled(COMPILED)
-        data = committed
-        why = "is missing" if content is None else "cannot be read as JSON"
+        raise NotCompiled(COMPILED)
+    if not here:
+        why = "is missing" if vault.read(COMPILED) is None else "cannot be read as JSON"
         remarks.append(f"{COMPILED} {why}, the one in HEAD is used: run `orgvault compile`")
     roster, problems = read_roster(data, COMPILED)
     if roster is None:
@@ -36,6 +34,13 @@ def load(vault: Vault) -> tuple[Roster, list[str]]:
     if source is not None and sha256(source).hexdigest() != roster.source_sha256:
         remarks.append(f"{SOURCE} has changed since it was compiled: run `orgvault compile`")
     return roster, remarks
+
+
+def used(vault: Vault) -> tuple[bytes | None, bool]:
+    """The compiled file that is read, and whether it is the working tree's and not HEAD's."""
+    content = vault.read(COMPILED)
+    here = _parsed(content) is not None
+    return (content, True) if here else (vault.committed(COMPILED), False)
 
 
 def _parsed(content: bytes | None) -> object:

@@ -5,7 +5,8 @@ from zoneinfo import ZoneInfo
 from orgvault.domain.problem import Problem
 from orgvault.domain.routine import Routine, id_fault, local
 from orgvault.domain.routine_file import read_routine
-from orgvault.store.claims import Tree
+from orgvault.errors import BadFile
+from orgvault.store.change import Tree
 from orgvault.store.files import text_of
 from orgvault.store.place import ORG
 
@@ -16,7 +17,7 @@ _FROM = local("2026-01-01T00:00:00Z", ZoneInfo("UTC"))
 
 
 class Routines:
-    """The routines of a vault, or of a change of it."""
+    """The routines of a vault."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -56,8 +57,15 @@ class Routines:
         return routine
 
     def text(self, routine_id: str, problems: list[Problem]) -> str | None:
-        """The text of a routine's file; None when there is none."""
-        return text_of(self._tree.read, self.path(routine_id), problems, "save it as UTF-8")
+        """The text of a routine's file; None when there is none, or a link stands in its way."""
+        path = self.path(routine_id)
+        try:
+            self._tree.check(path)
+        except BadFile as fault:  # it might lead to a protected place
+            what = str(fault).removeprefix(f"{path}: ")
+            problems.append(Problem(path, 0, f"it is not read: {what}"))
+            return None
+        return text_of(self._tree.read, path, problems, "save it as UTF-8")
 
 
 _FOREIGN = ("not the name of a routine, so it is not loaded", "a sync tool's copy? remove it")

@@ -22,10 +22,11 @@ from orgvault.domain.run import (
     manifest_id,
     opening_id,
 )
+from orgvault.errors import UnknownRevision
 from orgvault.store import files
 from orgvault.store.entry import Content, Row
 from orgvault.store.faults import RowTooLong, Unreadable
-from orgvault.store.logs import SPOOLED, encode, parse
+from orgvault.store.logs import SPOOLED, agent_in, encode, parse
 from orgvault.store.vault import ORG, Vault
 from orgvault.values import dataclass
 
@@ -182,6 +183,30 @@ class Runs:
                 break
         return found
 
+    def unlike_committed(self, manifest: Manifest) -> list[str]:
+        """The rows of a run, by what they are, that git's HEAD has otherwise, or has alone."""
+        from orgvault.store.history import at
+
+        agent, run = manifest.agent, manifest.run
+        ids = {
+            manifest.id: MANIFEST,
+            **{opening_id(agent, run, index): f"{OPENING} {index}" for index in (0, 1)},
+        }
+        try:
+            committed = at(self._vault, "HEAD")
+        except UnknownRevision:  # nothing is committed yet
+            return []
+        folder = os.path.relpath(self._vault.logs.folder(LOG, agent), self._vault.root)
+        names = [one for one in committed.names(folder) if agent_in(one) == agent]
+        held: dict[str, dict[str, Any]] = {}
+        for name in reversed(names):
+            content = committed.read(f"{folder}/{name}") or b""
+            held |= {one: row for one in ids if (row := _row_in(content, one)) is not None}
+            if held:
+                break
+        here = self._rows(agent, *ids)
+        return [ids[one] for one in ids if one in held and here.get(one) != held[one]]
+
     # ── texts ───────────────────────────────────────────────────────────────────────────────
 
     def text(self, agent: str, kept: KeptText, digest: str) -> Found:
@@ -189,16 +214,23 @@ class Runs:
         if kept.text is not None:
             return Found(kept.text, ROW)
         path = text_path(agent, kept.name, digest)
-        content = self._vault.read(path)
-        if content is not None and sha256(content).hexdigest() == digest:
+
+        def is_it(content: bytes) -> bool:
+            return sha256(content).hexdigest() == digest
+
+        try:
+            content = self._vault.read(path)
+            altered = content is not None and not is_it(content)
+        except OSError:  # something else stands there, or it may not be read
+            content, altered = None, True
+        if content is not None and not altered:
             return Found(content.decode(), TREE)
-        altered = content is not None
         if (waiting := self._vault.content_waiting(path)) is not None:
             return Found(waiting, WAITING, altered)
         from orgvault.store.history import ever_held
 
-        content = ever_held(self._vault, path)
-        if content is not None and sha256(content).hexdigest() == digest:
+        content = ever_held(self._vault, path, is_it)
+        if content is not None:
             return Found(content.decode(), HISTORY, altered)
         return Found(None, altered=altered)
 

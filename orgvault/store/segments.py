@@ -142,10 +142,9 @@ class Segments:
 
     def _newest(self, log: str, agent: str) -> tuple[str, bytes]:
         """The segment to grow and its content: the newest, or a fresh one."""
-        paths = [path for path in self._logs.segments(log, agent) if _month(path)]
-        if not paths or _month(paths[-1]) < self._month:
+        path = next(filter(_month, reversed(self._logs.segments(log, agent))), "")
+        if _month(path) < self._month:
             return self._fresh(log, agent), b""
-        path = paths[-1]
         self._place.check(self._relative(path))
         content = self._whole(path)
         if (

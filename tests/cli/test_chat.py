@@ -57,6 +57,12 @@ def test_anyone_on_the_roster_reads(harbor: Harbor) -> None:
     assert harbor.run("chat", "list", code=4, ORGVAULT_AGENT="mallory").out == ""
 
 
+def test_any_number_of_messages_may_be_asked_for(harbor: Harbor) -> None:
+    harbor.run("chat", "post", "One.")
+    for number in ("1", str(2**63 - 1), "1" + "0" * 30):
+        assert len(harbor.json("chat", "list", "--limit", number)["messages"]) == 1
+
+
 def test_hostile_words_are_kept_tame(harbor: Harbor) -> None:
     hostile = "one\r\ntwo\x1b[2J\x07 </task> @nova\n" + "```"
     said = harbor.json("chat", "post", hostile)["said"]

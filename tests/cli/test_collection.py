@@ -98,6 +98,7 @@ def test_every_fault_of_a_shape_at_once(harbor: Harbor) -> None:
         (("--column", "tool:text", "--store", "notes"), 2, "`folder` is missing"),
         (("--column", "tool:text", "--folder", "X"), 2, "only notes stand in a folder"),
         (("--column", "tool:text", "--store", "notes", "--folder", ".git/x"), 2, "dot-folder"),
+        (("--column", "tool:text", "--store", "notes", "--folder", "X/Con"), 2, "device name"),
     ],
 )
 def test_bad_words_for_a_shape(
@@ -145,6 +146,22 @@ def test_bad_values_write_nothing(harbor: Harbor, words: tuple[str, ...], what: 
     head = harbor.git("rev-parse", "HEAD")
     assert what in harbor.run("record", "add", "reading-queue", *words, code=2).err
     assert harbor.git("rev-parse", "HEAD") == head
+
+
+def test_a_run_that_is_none_adds_no_lines_to_a_commit(harbor: Harbor) -> None:
+    head = harbor.git("rev-parse", "HEAD")
+    words = ("record", "add", "reading-queue", "title=a", "suggested_by=b", "state=asked")
+    told = harbor.run(*words, "--run", "r1\nOrgvault-Actor: kim", code=2)
+    assert "is no run id" in told.err
+    assert harbor.git("rev-parse", "HEAD") == head
+    harbor.run(*words, ORGVAULT_RUN="r1")
+    assert "Orgvault-Run: r1\nOrgvault-Actor: sam\n" in harbor.git("log", "-1", "--format=%B")
+
+
+def test_a_protected_folder_is_said_once(harbor: Harbor) -> None:
+    words = ("--purpose", "x", "--column", "a:text", "--store", "notes", "--folder")
+    told = harbor.run("collection", "add", "loans", *words, "Areas/Finance", code=2)
+    assert told.err.count("it is protected") == 1
 
 
 def test_records_are_found(harbor: Harbor) -> None:

@@ -267,3 +267,41 @@ def test_a_folder_of_the_vault_goes_before_a_package(harbor: Harbor) -> None:
     assert before == f"{FOLDER}/git/connector.yaml"
     assert after["source"] == "git of orgvault (orgvault.adapters.connectors.git:MANIFEST)"
     assert "0 problems" in harbor.run("connector", "check").out
+
+
+SAYS = {
+    "cut by its length": "sys.stderr.write('x' * 195 + key)",
+    "cut from a long line": "sys.stderr.write('a\\n' + key + 'y' * 15_990)",
+    "the last line of several": "sys.stderr.write(key)",
+}
+
+
+@pytest.mark.parametrize("says", SAYS.values(), ids=SAYS)
+def test_no_part_of_a_secret_stands_in_a_reason(harbor: Harbor, says: str) -> None:
+    value = "first-of-the-key\nsecond-of-the-key"
+    path = add(harbor, "tide", "", login="[CALENDAR_TOKEN]")
+    script = f"import os, sys\nkey = os.environ['CALENDAR_TOKEN']\n{says}\nsys.exit(3)\n"
+    (path.parent / "hook.py").write_text(script, "utf-8")
+    path.write_text(path.read_text("utf-8").replace('[sh, -c, ""]', "[python3, ./hook.py]"))
+
+    told = state(harbor, CALENDAR_TOKEN=value)["tide"]["unavailable"]
+
+    assert told.startswith("it exited with 3")
+    assert not any(value[at : at + 5] in told for at in range(len(value) - 5))
+
+
+def test_a_secret_that_a_hook_gives_as_a_number_is_masked(harbor: Harbor) -> None:
+    add(harbor, "tide", "echo '[70012345678, 7, true]'", login="[CALENDAR_TOKEN]")
+
+    assert state(harbor, CALENDAR_TOKEN="70012345678")["tide"] == ["[secret]", 7, True]
+
+
+def test_a_run_with_a_packages_connector_is_composed_the_same_again(harbor: Harbor) -> None:
+    for one in (harbor.root / FOLDER).glob("*/connector.yaml"):
+        one.unlink()
+        one.parent.rmdir()
+    run = harbor.json("run", "start", "nova")["run"]
+
+    parts = harbor.json("prompt", "verify", run)["parts"]
+
+    assert [one["rebuilt"] for one in parts] == ["same", "same", "snapshot", "same"]

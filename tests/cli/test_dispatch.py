@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.clients import CLAUDE, CODEX, Client, employ, orgvault, printing, unt
 from tests.harbor import Harbor
 
 HANGS = "time.sleep(60)"
+LINGER_S = 2.0
 
 
 @pytest.fixture
@@ -80,6 +82,45 @@ def test_only_its_own_secrets_reach_a_client(harbor: Harbor, client: Client) -> 
     assert isinstance(env, dict)
     assert "ATLAS_KEY" not in env
     assert (env["SITE_DEPLOY_KEY"], env["LANG"]) == ("of-nova-only", "C.UTF-8")
+    assert "ORGVAULT_OPERATOR" not in env
+
+
+def test_what_git_set_for_a_hook_does_not_reach_a_client(harbor: Harbor, client: Client) -> None:
+    harbor.wake("nova")
+    of_a_hook = {"GIT_DIR": str(harbor.root / ".git"), "GIT_INDEX_FILE": "x", "GIT_PREFIX": "y"}
+    harbor.json("dispatch", "--once", "--agent", "nova", **of_a_hook)
+    (call,) = client.calls
+    assert not of_a_hook.keys() & set(call["env"])  # type: ignore[call-overload]
+
+
+def test_what_a_failing_client_says_is_told_without_secrets(
+    harbor: Harbor, tmp_path: Path, client: Client
+) -> None:
+    del client
+    body = "print('refused', os.environ['SITE_DEPLOY_KEY'], file=sys.stderr)\nsys.exit(3)"
+    employ(harbor, Client(tmp_path, body, "telling"), "nova")
+    for words in (["dispatch", "--once"], ["dispatch", "--once", "--agent", "nova"]):
+        harbor.wake("nova")
+        with orgvault(harbor, *words, SITE_DEPLOY_KEY="of-nova-only") as dispatcher:
+            told = b"".join(dispatcher.communicate(timeout=60)).decode()
+        assert "refused [secret]" in told
+        assert "of-nova-only" not in told
+
+
+def test_what_a_client_leaves_behind_costs_no_time_of_its_run(
+    harbor: Harbor, tmp_path: Path, client: Client
+) -> None:
+    del client
+    body = "import subprocess\nsubprocess.Popen(['sleep', '60'])\nprint('well')"
+    employ(harbor, Client(tmp_path, body, "leaving"), "nova")
+    harbor.wake("nova")
+    began_s = time.monotonic()
+    (run,) = harbor.json("dispatch", "--once", "--agent", "nova")["runs"]
+    took_s = time.monotonic() - began_s
+    episode = episode_of(harbor, run["run"])
+    assert episode["summary"].endswith("well")
+    # The sleeper holds the output open, which is waited for, but not as a part of the run.
+    assert took_s - run["duration_s"] >= LINGER_S
 
 
 @pytest.mark.parametrize(
@@ -88,6 +129,7 @@ def test_only_its_own_secrets_reach_a_client(harbor: Harbor, client: Client) -> 
         ("print('nothing to see')\nsys.exit(3)", 3, "nothing to see"),
         ("print('no model', file=sys.stderr)\nsys.exit(2)", 2, "no model"),
         (printing({**CLAUDE, "is_error": True, "result": "Credit is too low"}), 1, "Credit"),
+        (printing({**CLAUDE, "subtype": "error_max_turns", "result": ""}), 1, "error_max_turns"),
         (printing({"type": "turn.failed", "error": {"message": "stream lost"}}), 1, "stream lost"),
         ("os.kill(os.getpid(), 9)", 137, ""),
     ],
@@ -227,6 +269,41 @@ def test_a_killed_dispatcher_leaves_its_wake_open(harbor: Harbor, tmp_path: Path
     assert done["run"] != run
 
 
+def test_the_client_of_a_killed_dispatcher_is_ended_before_its_agent_runs_again(
+    harbor: Harbor, tmp_path: Path
+) -> None:
+    hanging = Client(tmp_path, HANGS, "hanging")
+    employ(harbor, hanging, "nova")
+    wake = harbor.wake("nova")
+    with orgvault(harbor, "dispatch", "--once", "--agent", "nova") as dispatcher:
+        until(hanging.folder, "*.json")
+        dispatcher.kill()
+    orphan = int(str(hanging.calls[0]["pid"]))
+    os.kill(orphan, 0)
+    employ(harbor, Client(tmp_path, printing(CLAUDE), "good"), "nova")
+    (done,) = harbor.json("dispatch", "--once", "--agent", "nova")["runs"]
+    assert done["wakes"] == [wake]
+    state = Path(f"/proc/{orphan}/stat")
+    assert not state.exists() or state.read_text("utf-8").rpartition(")")[2].split()[0] == "Z"
+    locks = {one.name for one in (harbor.root / ".git/orgvault/runs").iterdir()}
+    assert locks == {"agent-nova.lock"}
+
+
+def test_a_run_that_was_killed_is_not_the_routines_previous_run(
+    harbor: Harbor, tmp_path: Path
+) -> None:
+    hanging = Client(tmp_path, HANGS, "hanging")
+    employ(harbor, hanging, "juno")
+    with orgvault(harbor, "dispatch", "--once", "--agent", "juno") as dispatcher:
+        until(hanging.folder, "*.json")
+        dispatcher.kill()
+    client = Client(tmp_path, printing(*CODEX), "good")
+    employ(harbor, client, "juno")
+    harbor.json("dispatch", "--once", "--agent", "juno")
+    (call,) = client.calls
+    assert '"previous_run_at": null' in str(call["prompt"])
+
+
 def test_an_interrupted_dispatch_ends_its_clients(harbor: Harbor, tmp_path: Path) -> None:
     hanging = Client(tmp_path, HANGS, "hanging")
     employ(harbor, hanging, "nova")
@@ -260,6 +337,13 @@ def test_only_the_owner_dispatches(harbor: Harbor) -> None:
                   ["run", "exec", "nova", "--", "true"]):  # fmt: skip
         harbor.run(*words, code=4, ORGVAULT_AGENT="nova")
         harbor.run(*words, code=4, ORGVAULT_OPERATOR="kim")
+
+
+def test_a_dry_run_by_hand_refuses_what_a_run_would(harbor: Harbor) -> None:
+    told = harbor.run("run", "exec", "nova", "--dry-run", "--", "true")
+    assert "would run nova: true" in told.out
+    assert "nobody" in harbor.run("run", "exec", "nobody", "--dry-run", "--", "true", code=1).err
+    harbor.run("run", "exec", "nova", "--dry-run", "--", "true", code=4, ORGVAULT_AGENT="nova")
 
 
 def test_one_run_by_hand(harbor: Harbor, client: Client) -> None:

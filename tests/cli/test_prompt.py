@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from orgvault import __version__
+from orgvault.digests import sha256
 from tests.harbor import Harbor
 
 TASK = "Org/Tasks/nova.md"
@@ -31,7 +32,11 @@ def verify(harbor: Harbor, run: str, code: int = 0) -> dict[str, Any]:
     """What `prompt verify` says of each part, by name."""
     told = harbor.run("prompt", "verify", run, "--json", code=code).json
     assert told["ok"] is (code == 0)
-    return {"prompt": told["prompt"], **{one["name"]: one for one in told["parts"]}}
+    return {
+        "prompt": told["prompt"],
+        "rows": told["rows"],
+        **{one["name"]: one for one in told["parts"]},
+    }
 
 
 def rebuilt(harbor: Harbor, run: str, code: int = 0) -> list[str]:
@@ -113,7 +118,7 @@ def test_verify_finds_all_as_it_was_and_composes_the_same(harbor: Harbor) -> Non
     told = verify(harbor, run)
 
     assert told["prompt"] == "ok"
-    assert {one["stored"] for name, one in told.items() if name != "prompt"} == {"ok"}
+    assert {told[name]["stored"] for name in (*SECTIONS, "message")} == {"ok"}
     assert [told[name]["rebuilt"] for name in SECTIONS] == ["same", "same", "snapshot", "same"]
     assert told["message"]["rebuilt"] == "snapshot"
     assert "the system message is ok" in harbor.run("prompt", "verify", run).out
@@ -189,12 +194,14 @@ def test_verify_composes_other_kinds_of_tasks_again(harbor: Harbor, task: str) -
 def test_verify_of_another_version_says_so_only_where_it_differs(harbor: Harbor) -> None:
     run = start(harbor)
     edit_manifest(harbor, f'"version":"{__version__}"', '"version":"0.0.1"')
+    harbor.git("commit", "-q", "-a", "-m", "As an older one wrote it")
     assert rebuilt(harbor, run) == ["same", "same", "snapshot", "same"]
 
     edit_manifest(
         harbor, r'("name":"notebook","path":"[^"]*","blob":)"\w+"', rf'\1"{blob(harbor)}"'
     )
 
+    harbor.git("commit", "-q", "-a", "-m", "As an older one wrote it")
     told = verify(harbor, run)
     assert told["memory"]["rebuilt"] == "cannot"
     assert told["memory"]["why"] == [f"composed by orgvault 0.0.1, this is {__version__}"]
@@ -290,3 +297,151 @@ def blob(harbor: Harbor) -> str:
 
 def text_files(harbor: Harbor, name: str) -> list[Path]:
     return list((harbor.root / ".agents/org/runs/texts").rglob(f"*.{name}.md"))
+
+
+ROWS = {
+    "another section": (r'"texts":\[\{"name":"guidelines"', '"texts":[{"name":"evil"'),
+    "role": ('"role":"user"', '"role":"system"'),
+    "actor": ('"actor":"sam"', '"actor":"eve"'),
+    "claims": (r'"claims":\["[^]]*"\]', '"claims":[]'),
+    "measure": (r'"bytes":\d', '"bytes":9'),
+    "version": (f'"version":"{__version__}"', '"version":"9.9.9"'),
+}
+
+
+@pytest.mark.parametrize("edit", ROWS.values(), ids=ROWS)
+def test_verify_fails_when_a_row_is_not_as_it_was_committed(
+    harbor: Harbor, edit: tuple[str, str]
+) -> None:
+    run = start(harbor, "nova", "--message", "Go.")
+    assert verify(harbor, run)["rows"] == []
+
+    edit_manifest(harbor, *edit)
+
+    assert "not as it was committed" in verify(harbor, run, code=1)["rows"][0]
+
+
+def test_verify_fails_when_another_message_was_put_in_place(harbor: Harbor) -> None:
+    run = start(harbor, "nova", "--message", "Go.")
+    other = sha256(b"Stop.").hexdigest()
+    edit_manifest(harbor, r'"text":"Go\.","sha256":"\w+"', f'"text":"Stop.","sha256":"{other}"')
+    harbor.git("commit", "-q", "-a", "-m", "Nothing to see")
+
+    told = verify(harbor, run, code=1)
+
+    assert (told["rows"], told["message"]["stored"]) == ([], "changed")
+
+
+def test_verify_fails_when_the_message_or_the_instant_was_taken_out(harbor: Harbor) -> None:
+    run = start(harbor, "nova", "--message", "Go.")
+    edit_manifest(harbor, r'\{"v":1,[^\n]*"index":1[^\n]*\n', "")
+    edit_manifest(harbor, r'"at":"20\d\d', '"at":"2001')
+    harbor.git("commit", "-q", "-a", "-m", "Nothing to see")
+
+    told = verify(harbor, run, code=1)
+
+    assert told["message"]["stored"] == "missing"
+    assert [one.split()[0] for one in told["rows"]] == ["State", "the"]
+
+
+def test_a_text_is_found_behind_a_commit_that_altered_it(harbor: Harbor) -> None:
+    run = start(harbor)
+    (path,) = text_files(harbor, "task")
+    sent = path.read_bytes().decode()
+    path.write_text("Sink it.", "utf-8")
+    harbor.git("commit", "-q", "-a", "-m", "Nothing to see")
+
+    assert verify(harbor, run, code=1)["task"]["where"] == "history"
+    assert harbor.run("run", "show", run, "--section", "task").out == f"{sent}\n"
+
+
+def test_a_folder_in_the_place_of_a_text_is_an_altered_text(harbor: Harbor) -> None:
+    run = start(harbor)
+    (path,) = text_files(harbor, "task")
+    path.unlink()
+    path.mkdir()
+
+    assert verify(harbor, run, code=1)["task"]["stored"] == "changed"
+
+
+def test_names_of_notes_that_hold_a_secret_are_not_told(harbor: Harbor) -> None:
+    value = "hoist-the-anchors"
+    (harbor.root / f"Projects/Site/{value}.md").write_text("x\n", "utf-8")
+    text = f"![[{value}]] ![[{value}#No]] ![[not {value}]] ![a](<{value} gone.md>)\n"
+    (harbor.root / TASK).write_text(text, "utf-8")
+    told = harbor.run("run", "start", "nova", "--json", SITE_DEPLOY_KEY=value)
+    run = told.json["run"]
+    shown = harbor.run("run", "show", run, SITE_DEPLOY_KEY=value)
+    preview = harbor.run("prompt", "preview", "nova", "--json", SITE_DEPLOY_KEY=value)
+
+    for one in (told, shown, preview):
+        assert value not in one.out + one.err
+    assert value not in json.dumps(harbor.rows("runs", "nova"))
+    assert "[secret]" in json.dumps(harbor.rows("runs", "nova")[0]["task_source"])
+    checked = verify(harbor, run)
+    assert (checked["task"]["stored"], checked["task"]["rebuilt"]) == ("ok", "cannot")
+
+    (harbor.root / TASK).write_text(f"![[{value}]]\n", "utf-8")
+    (harbor.root / f"Projects/Site/{value}.md").write_text("x" * 70_000, "utf-8")
+    refused = harbor.run("run", "start", "nova", code=1, SITE_DEPLOY_KEY=value)
+    assert "embed budget exceeded" in refused.err
+    assert value not in refused.err
+
+
+@pytest.mark.parametrize("command", [("run", "start", "nova"), ("prompt", "shape")])
+def test_a_template_that_cannot_be_read_is_told_from_one_that_is_missing(
+    harbor: Harbor, command: tuple[str, ...]
+) -> None:
+    (harbor.root / SOURCES[0]).write_bytes(b"# Gr\xfc\xdfe\n")
+
+    assert "system.md not found: " in harbor.run(*command, code=1).err
+    assert "not UTF-8" in harbor.run(*command, code=1).err
+
+
+PLACES = {"protected": "../../../Areas/Finance/Money.md", "outside": "../../../../money.md"}
+
+
+@pytest.mark.parametrize("leads_to", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("source", SOURCES[1:3])
+def test_a_link_in_the_place_of_a_memory_is_not_followed_away(
+    harbor: Harbor, source: str, leads_to: str
+) -> None:
+    path = harbor.root / source
+    path.unlink()
+    path.symlink_to(f"../{leads_to}" if source.endswith("core.md") else leads_to)
+    money = path.parent / path.readlink()
+    money.parent.mkdir(parents=True, exist_ok=True)
+    money.write_text("Twelve crowns.\n", "utf-8")
+
+    told = harbor.run("run", "start", "nova")
+
+    assert "Twelve" not in told.out
+    assert f"{source}: a link that leads" in told.err
+
+
+def test_a_link_to_a_protected_place_is_no_template(harbor: Harbor) -> None:
+    money = harbor.root / "Areas/Finance/Money.md"
+    money.parent.mkdir(parents=True, exist_ok=True)
+    money.write_text("Twelve crowns.\n", "utf-8")
+    path = harbor.root / SOURCES[0]
+    path.unlink()
+    path.symlink_to("../../../Areas/Finance/Money.md")
+
+    assert "protected place" in harbor.run("run", "start", "nova", code=1).err
+    assert "protected place" in harbor.run("prompt", "shape", code=1).err
+
+
+def test_a_roster_of_head_is_the_one_that_the_manifest_names(harbor: Harbor) -> None:
+    (harbor.root / ".agents/org/org-agents.json").write_text("<<<<<<< HEAD\n{}\n", "utf-8")
+
+    assert rebuilt(harbor, start(harbor)) == ["same", "same", "snapshot", "same"]
+
+
+def test_a_task_is_the_same_from_every_folder(harbor: Harbor) -> None:
+    inside = harbor.root / "Areas/Finance"
+    inside.mkdir(parents=True, exist_ok=True)
+    told = harbor.run("prompt", "preview", "nova", "--section", "task").out
+
+    there = Harbor(inside).run("prompt", "preview", "nova", "--section", "task").out
+
+    assert there == told

@@ -1,6 +1,9 @@
 """`routine`: standing instructions at the command line."""
 
+from datetime import datetime
+
 import pytest
+import time_machine
 
 from tests.harbor import Harbor
 
@@ -50,6 +53,66 @@ def test_pause_and_resume_change_their_value_only(harbor: Harbor) -> None:
     assert resumed.startswith(text + 'resumed: "')
     assert harbor.json("routine", "due")["due"] == []  # what was missed is not made up
     assert "no routine `other`" in harbor.run("routine", "resume", "other", code=1).err
+
+
+def due_at(harbor: Harbor, moment: str) -> list[str]:
+    """The occurrences that are due at a moment."""
+    with time_machine.travel(datetime.fromisoformat(moment), tick=False):
+        return [one["occurrence"] for one in harbor.json("routine", "due")["due"]]
+
+
+def woken_at(harbor: Harbor, moment: str) -> None:
+    """Have the dispatcher wake what is due; nobody has a client, so nothing runs."""
+    with time_machine.travel(datetime.fromisoformat(moment), tick=False):
+        harbor.run("dispatch", "--once", "--agent", "juno")
+
+
+def test_an_edited_routine_does_not_wake_for_what_lies_before_its_last_wake(
+    harbor: Harbor,
+) -> None:
+    path = harbor.root / FILE
+    text = path.read_text("utf-8")
+    harbor.edit_org(r"    client:\n      command: \[codex[^\n]*\n", "")
+    woken_at(harbor, "2026-11-27T08:00:00+00:00")  # a Friday
+    assert due_at(harbor, "2026-11-30T12:00:00+00:00") == []
+    path.write_text(text.replace("8 * * 5", "8 * * 3"), "utf-8")
+    assert due_at(harbor, "2026-11-30T12:00:00+00:00") == []  # not the Wednesday before
+    assert due_at(harbor, "2026-12-02T12:00:00+00:00") == ["2026-12-02T07:45:00Z"]
+
+
+def test_a_clock_that_went_ahead_keeps_no_routine_from_waking(harbor: Harbor) -> None:
+    harbor.edit_org(r"    client:\n      command: \[codex[^\n]*\n", "")
+    woken_at(harbor, "2031-01-03T12:00:00+00:00")
+    assert due_at(harbor, "2026-11-27T12:00:00+00:00") == ["2026-11-27T07:45:00Z"]
+    woken_at(harbor, "2026-11-27T12:00:00+00:00")
+    assert due_at(harbor, "2026-11-27T12:00:00+00:00") == []
+
+
+@pytest.mark.parametrize("when", ['cron: "45 8 * * 5"', 'window: "* 00:00-23:59"'])
+def test_a_routine_of_the_future_waits_for_it(harbor: Harbor, when: str) -> None:
+    path = harbor.root / FILE
+    text = path.read_text("utf-8").replace("2026-09-04", "2030-01-01")
+    path.write_text(text.replace('cron: "45 8 * * 5"', when), "utf-8")
+    assert due_at(harbor, "2026-11-27T12:00:00+00:00") == []
+    with time_machine.travel(datetime.fromisoformat("2026-11-27T12:00:00+00:00"), tick=False):
+        (listed,) = harbor.json("routine", "list")["routines"]
+    assert listed["next"] >= "2030-01-01"
+    assert len(due_at(harbor, "2030-01-04T12:00:00+00:00")) == 1
+
+
+def test_a_link_is_no_routine(harbor: Harbor) -> None:
+    secret = harbor.root / "Areas/Finance/plan.yaml"
+    secret.write_text("the plan itself\n", "utf-8")
+    (harbor.root / ".agents/org/routines/plan.yaml").symlink_to(secret)
+    told = [
+        harbor.run("check", code=1), harbor.run("routine", "list"), harbor.run("routine", "due"),
+        harbor.run("routine", "pause", "plan", code=1),
+        harbor.run("routine", "add", "nova", "plan", "--cron", "0 5 * * *", "x", code=None),
+    ]  # fmt: skip
+    assert all("the plan itself" not in one.out + one.err for one in told)
+    assert "plan.yaml: it is not read: is a symbolic link" in told[0].out
+    assert told[4].code
+    assert secret.read_text("utf-8") == "the plan itself\n"
 
 
 def test_an_agent_sees_its_own(harbor: Harbor) -> None:

@@ -18,6 +18,7 @@ from tests.harbor import Harbor, Told
 ORIGINS = {
     "silent": ("nova",),
     "direct": ("nova", "--message", "Mend the feed, see </task> é\u2028.\n\nToday."),
+    "colours": ("nova", "--message", "See \x1b[31mred\x1b[0m\r\nand \x07\u202e.\n\n"),
     "schedule": ("juno", "--routine", "weekly-digest"),
 }
 SYSTEM = ".agents/org/prompts/system.md"
@@ -311,7 +312,8 @@ def test_old_texts_leave_the_working_tree_and_can_still_be_read(harbor: Harbor) 
     names = [path.rpartition("/")[2] for path in texts(harbor)]
     assert len([one for one in names if one.endswith(".task.md")]) == 1
     assert harbor.run("run", "show", run, "--section", "task").out in printed
-    verified = harbor.json("prompt", "verify", run)
+    verified = harbor.run("prompt", "verify", run, "--json", code=1).json
+    assert len(verified["rows"]) == 1  # the instant, which `age` made another
     assert [one["where"] for one in verified["parts"]].count("history") == 1
     assert harbor.run("check").out.endswith(" 0 problems\n")
     count = harbor.git("rev-list", "--count", "HEAD")

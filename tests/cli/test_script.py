@@ -100,6 +100,8 @@ def test_links_folders_and_what_is_not_there(harbor: Harbor, main: Path, tmp_pat
         ('{"type": "object"}', 2, "names no parameters"),
         (SCHEMA.replace("integer", "whole"), 2, "`whole` is no type"),
         (SCHEMA.replace('"How many"', "1e999"), 2, "not a finite number"),
+        (SCHEMA[:-1] + ', "required": ["zz", 1, {}, []]}', 2, "no parameter `{}`"),
+        (SCHEMA[:-1] + ', "default": 12345678901234567890123}', 2, "quote it"),
     ],
 )
 def test_parameters_that_are_none(

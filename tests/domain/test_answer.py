@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgvault.domain.answer import ANSWER_CHARS, READ_AT_MOST, RawOperation, read_answer
+from orgvault.domain.answer import (
+    ANSWER_CHARS,
+    READ_AT_MOST,
+    RawOperation,
+    read_answer,
+    read_object,
+)
 
 ADD = {
     "why": "It failed twice.",
@@ -232,3 +238,24 @@ def test_what_stands_around_changes_nothing(
 ) -> None:
     text = answer(*operations)
     assert read_answer(before + text + after) == read_answer(text)
+
+
+def wrapped(text: str, times: int) -> str:
+    for _ in range(times):
+        text = json.dumps(text)
+    return text
+
+
+@pytest.mark.parametrize(("times", "read"), [(0, True), (3, True), (4, False), (9, False)])
+def test_an_answer_in_quotes_is_looked_into_a_few_times(times: int, *, read: bool) -> None:
+    assert read_answer(wrapped(answer(ADD), times)) == ([READ_ADD] if read else None)
+    found = read_object(wrapped('{"keep": 1}', times), frozenset({"keep"}))
+    assert found == ({"keep": 1} if read else None)
+
+
+def test_one_block_alone_is_its_text() -> None:
+    block = json.dumps({"type": "text", "text": answer(ADD)})
+    assert read_answer(block) == [READ_ADD]
+    block = json.dumps({"type": "text", "text": 'So: {"KEEP ": 1}'})
+    assert read_object(block, frozenset({"keep"})) == {"keep": 1}
+    assert read_object('{"a": {"b": 1}, "c": {"d": 2}}', frozenset({"keep"})) is None

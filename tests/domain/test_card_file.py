@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgvault.domain.card import Card
-from orgvault.domain.card_file import card_body, read_card, with_status, write_card
+from orgvault.domain.card import Card, said_status
+from orgvault.domain.card_file import card_body, closed, read_card, with_status, write_card
 
 FILE = "Org/Backlog/t-7f3k2q9d.md"
 AT = "2026-11-20T09:14:03Z"
@@ -138,3 +138,22 @@ def test_what_is_written_is_read_back_the_same(title: str, author: str, body: st
 def test_any_text_is_read_or_refused(text: str) -> None:
     faults(text)
     faults(f"---\n{text}\n---\n")
+
+
+@pytest.mark.parametrize(
+    ("note", "status"),
+    [
+        (b'---\nx: 1\nstatus: "Closed"  # w\n---\n', "closed"),
+        (b"\xef\xbb\xbf---\r\nx: [\r\nstatus: open\r\n---\r\n", "open"),
+        (b"---\nx: 1\n---\nstatus: open\n", ""),
+        (b"status: open\n", ""),
+        (b"---\nstatus: \xff\n---\n", ""),
+    ],
+)
+def test_a_status_is_told_whatever_else_a_note_holds(note: bytes, status: str) -> None:
+    assert said_status(note) == status
+
+
+def test_a_key_that_would_swallow_its_status_is_not_closed() -> None:
+    with pytest.raises(ValueError, match="no status"):
+        closed("---\n{status, x: 1}\n---\n", "Not now.")

@@ -1,8 +1,10 @@
 """The group chat: whom a text tags, how it is cleaned, and what State shows of it."""
 
+from dataclasses import replace
+
 import pytest
 
-from orgvault.domain.chat import Said, clean, history, tags
+from orgvault.domain.chat import Said, clean, history, order, tags
 from orgvault.domain.roster import Agent, Roster
 
 
@@ -76,3 +78,11 @@ def test_relevant_fills_up_with_the_newest() -> None:
     shown = history(chat, roster("relevant"), "", 10)
     assert 40 in [one["seq"] for one in shown]
     assert len(shown) == 10
+
+
+def test_messages_are_ordered_by_number_then_time_then_id() -> None:
+    first, second = said(1, "a"), said(2, "b")
+    twice = [replace(second, id="m-1"), replace(second, id="m-2")]
+    later = replace(second, id="m-0", at="2026-11-20T09:14:04Z")
+    told = sorted([later, *reversed(twice), first], key=order)
+    assert told == [first, *twice, later]

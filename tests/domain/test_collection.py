@@ -309,3 +309,27 @@ def test_a_query_filters_orders_and_cuts() -> None:
     assert ids(Query(where={"count": 9})) == "b"
     assert ids(Query(where={"id": "r-c"})) == "c"
     assert ids(Query(where={}, since="2026-11-02T00:00:00Z")) == "bc"
+
+
+def test_of_several_grants_only_the_strangers_are_told() -> None:
+    shape, problems = read_collection(
+        GOOD + "access: {nova: write, nobody: read}\n", FILE, "Org", {"nova", "atlas"}
+    )
+    assert shape is not None
+    assert [(one.what, one.do) for one in problems] == [
+        ("access.nobody: no agent `nobody` on the roster", "agents are atlas, nova")
+    ]
+
+
+def test_a_name_that_names_a_device_is_refused() -> None:
+    shape, problems = read_collection(GOOD.replace("name: loans", "name: con"), FILE, "Org")
+    assert shape is None
+    assert [(one.line, one.do) for one in problems] == [(2, "rename it")]
+    assert "`con` is a device name" in problems[0].what
+
+
+def test_a_note_of_a_newer_format_is_refused_by_name() -> None:
+    note = write_note(RECORD, SHAPE, "").replace("version: 1", "version: 2")
+    record, problems = read_note(note, "r", SHAPE)
+    assert record is None
+    assert [(one.line, "format version 2" in one.what) for one in problems] == [(2, True)]

@@ -24,3 +24,17 @@ from orgvault.domain.command_names import names
 )
 def test_a_command_is_called_by_its_program(command: str, called: tuple[str, ...]) -> None:
     assert names(command) == called
+
+
+@pytest.mark.parametrize(
+    ("command", "called"),
+    [
+        ('npm run "Build It"', "npm run"),
+        ("npm run 3x", "npm run"),
+        ("cargo --manifest-path site/Cargo.toml test", "cargo test"),
+    ],
+)
+def test_arguments_and_the_values_of_options_are_no_part_of_the_name(
+    command: str, called: str
+) -> None:
+    assert names(command) == (called,)

@@ -173,3 +173,16 @@ def test_reading_the_roster_imports_neither_yaml_nor_the_compiler() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == ""
+
+
+def test_numbers_of_the_guild_are_kept_and_what_is_none_is_named() -> None:
+    found = roster(changed(ledger={"margin": 1}, runs={"keep_days": 30}))
+    assert (found.ledger_margin, found.keep_run_days) == (1.0, 30)
+    for margin in (True, "0.1", -0.1, 1.5):
+        assert refused(changed(ledger={"margin": margin})) == [
+            "ledger.margin: expected a number from 0 to 1"
+        ]
+    for days in (0, 1.5, True, "30"):
+        assert refused(changed(runs={"keep_days": days})) == [
+            "runs.keep_days: expected a number of days, or null"
+        ]

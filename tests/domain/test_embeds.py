@@ -2,6 +2,7 @@
 """Expansion: whatever notes hold, elements nest properly and the work is bounded."""
 
 import re
+from collections.abc import Callable
 from time import perf_counter
 from unicodedata import normalize
 
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgvault.domain.embeds import BUDGET_BYTES, DEPTH, Expanded
+from orgvault.domain.embeds import BUDGET_BYTES, DEPTH, Expanded, NoteText, Unread
 from orgvault.domain.neutral import NAMES
+from orgvault.domain.parts import PARSED_CHARS
 from orgvault.errors import EmbedBudgetExceeded
 from tests.embeds_vault import Shelf
 
@@ -179,3 +181,31 @@ def test_a_hostile_text_is_expanded_in_bounded_time(text: str) -> None:
     except EmbedBudgetExceeded as failure:
         assert failure.sizes  # noqa: PT017
     assert perf_counter() - began < 20
+
+
+class Named(Shelf):
+    """Notes of which one has another name, and one cannot be read."""
+
+    def aliases(self, readable: Callable[[str], str], /) -> dict[str, str]:
+        """The one alias, if its note may be read."""
+        return {} if readable("f/Real.md") else {"machine": "f/Real.md"}
+
+    def read(self, path: str) -> NoteText | Unread:
+        """A note's text, or why there is none."""
+        return Unread("it is no text") if path == "bad.md" else super().read(path)
+
+
+def test_why_an_embed_is_left_out_stands_in_its_place() -> None:
+    shelf = Named({"f/Real.md": "x", "bad.md": "", "a/N.md": "n", "b/N.md": "m"})
+    done = shelf.expand("![[Machine]] ![[bad]] ![[N]] ![[bad]]")
+    first, second, third = (one.reason for one in done.markers)
+    assert "[[Real|Machine]]" in first
+    assert (second, third) == ("it is no text", "it is no text")
+    assert done.warnings == ("N: a/N.md was taken, not b/N.md",)
+    assert [one.path for one in done.embeds] == ["a/N.md"]
+
+
+def test_a_large_note_that_needs_the_parser_is_over_the_budget_unread() -> None:
+    large = "`![[x]]` <b>![[y]]</b>\n" + "words\n" * PARSED_CHARS
+    with pytest.raises(EmbedBudgetExceeded, match=r"a\.md"):
+        Shelf({"a.md": large}).expand("![[a]]")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgvault.domain.cleaning import LEFT_OUT
+from orgvault.domain.cleaning import LEFT_OUT, Lines
 from orgvault.domain.excerpt import Excerpt, Part, excerpt, prepared, text
 from orgvault.domain.transcript import EMPTY, Item, Said, Session, ToolCall
 
@@ -180,3 +180,26 @@ def test_a_huge_result_takes_no_time(size: int) -> None:
     cut = tuple(f"line number {n} of the notebook" for n in range(300))
     session = run(*[call("x", "line number of nothing\n" * (size // 23)) for _ in range(20)])
     assert words(text(excerpt(session, words, cut=cut))) <= 3000
+
+
+def test_of_lines_inside_each_other_the_longer_goes_and_of_a_few_words_nothing() -> None:
+    line = "The quick brown fox jumps over the lazy dog today"
+    lines = Lines([line, "brown fox jumps over the lazy dog"])
+    assert lines.cut_from("x The quick; brown fox; jumps over the lazy; dog today y") == "x  y"
+    assert lines.cut_from("x The quick, brown\ny") == "x The quick, brown\ny"  # 16 characters
+    assert lines.cut_from("x The quick, brown fox jum\ny") == "x \ny"
+
+
+def test_where_joined_texts_cost_more_than_their_parts_some_go() -> None:
+    calls = [call(f"step {number}", "done") for number in range(9)]
+    asked = Said("user", "Go on.")
+
+    def steep(shown: str) -> int:
+        return len(shown) + (200 if len(shown) > 300 else 0)
+
+    everything = excerpt(run(asked, *calls), len, budget=450)
+    assert len(everything.parts) == 19
+    shown = excerpt(run(asked, *calls), steep, budget=450)
+    assert 0 < len(shown.parts) < 19
+    assert steep(text(shown)) <= 450
+    assert shown.parts[-1] == everything.parts[-1]

@@ -1,6 +1,7 @@
 """What the rules find in a run, and above all what they leave alone."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from orgvault.domain.claim import Claim, ClaimKind, new_claim
 from orgvault.domain.episode import Correction, Episode
 from orgvault.domain.excerpt import excerpt
 from orgvault.domain.extractive import Operation, operations
+from orgvault.domain.failures import REASON_CHARS, abstracted
 from orgvault.domain.reflection import Question
 from orgvault.domain.transcript import Item, Said, Session, ToolCall
 from orgvault.domain.wake import Outcome, Reason
@@ -310,3 +312,23 @@ def test_the_model_answers_in_json_with_the_fields_in_order() -> None:
 def test_nothing_recurred_in_the_recordings(path: Path) -> None:
     run, _ = read_session(str(path))
     assert operations(asked(run)) == ()
+
+
+def test_a_line_too_short_to_be_quoted_supports_no_claim() -> None:
+    assert found(*[failing("make deploy", "fatal: no")] * 2) == []
+    assert found(*[failing("make deploy", "fatal: no store")] * 2) != []
+
+
+def test_what_was_sent_back_on_other_cards_is_no_lesson_of_this_run() -> None:
+    words = "The changelog entry is missing."
+    elsewhere = [replace(sent_back(words), card="t-00000001") for _ in range(2)]
+    assert operations(asked(session(), corrections=tuple(elsewhere))) == ()
+    here = (elsewhere[0], sent_back(words))
+    assert [one.kind for one in operations(asked(session(), corrections=here))] == ["lesson"]
+
+
+def test_a_long_reason_is_cut_at_a_word() -> None:
+    reason = abstracted("alpha beta " * 40)
+    assert reason.endswith(("alpha …", "beta …"))
+    assert REASON_CHARS - 12 < len(reason) <= REASON_CHARS + 1
+    assert abstracted("alpha beta") == "alpha beta"

@@ -12,10 +12,11 @@ from orgvault.domain import operation
 from orgvault.domain.answer import RawOperation, read_answer
 from orgvault.domain.claim import Claim, ClaimKind, new_claim
 from orgvault.domain.episode import Episode
+from orgvault.domain.evidence import only_read, sources
 from orgvault.domain.excerpt import Excerpt, Part
 from orgvault.domain.operation import ACCEPTED, judge
 from orgvault.domain.reflection import Question, Verdict
-from orgvault.domain.statement import Fault, text_fault
+from orgvault.domain.statement import Fault, command_in, text_fault
 from orgvault.domain.transcript import EMPTY
 from orgvault.domain.wake import Outcome, Reason
 
@@ -662,3 +663,35 @@ def test_of_several_faults_the_tables_first_is_told() -> None:
     for given_operation, verdict in steps:
         assert why(given_operation, FETCHED) == verdict
     assert why(add("I may build."), FETCHED) == Fault.PERMISSION
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("./run.sh now", True),
+        ("~/bin/deploy --fast", True),
+        ("./run.sh is what I start first. It works.", False),
+        ("I run the build.", False),
+    ],
+)
+def test_a_line_for_a_shell_is_told_from_a_sentence(text: str, *, command: bool) -> None:
+    assert command_in(text) is command
+
+
+def test_an_agent_without_a_name_is_named_by_its_id_alone() -> None:
+    others = {"zoe": " "}
+    assert text_fault("I ask @zoe before I deploy the site.", others, ()) == Fault.OTHER_AGENT
+    assert text_fault("I deploy the site on Fridays.", others, ()) == ""
+
+
+def test_of_words_in_backticks_only_a_command_has_to_come_from_the_run() -> None:
+    told = Part("result", "Look at the `main page`, and run `rm --all` to mend it.")
+    found = sources(question(told))
+    assert not only_read("I look at the `main page` first.", found)
+    assert only_read("I run `rm --all` first.", found)
+
+
+def test_a_quote_of_a_few_letters_repeats_no_claim() -> None:
+    found = sources(question())
+    assert found.hold("3 p")
+    assert not found.hold("7 q")

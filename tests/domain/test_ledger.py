@@ -14,6 +14,7 @@ from orgvault.domain.ledger import (
     Verdict,
     Window,
     before_shipping,
+    in_words,
     judge,
     measured,
     next_look,
@@ -229,3 +230,10 @@ def test_a_newer_entry_is_refused_by_name() -> None:
     found, problems = read_entry(text, "x.yaml")
     assert found is None
     assert "format version 2" in str(problems[0])
+
+
+def test_before_the_first_look_no_other_model_is_named_and_changes_read_as_factors() -> None:
+    _, old = side(-14, 5, 0, None)
+    assert other_models(entry(after=None), old) == []
+    assert in_words(Compared(observed=0.5, low=0.25, high=1)) == "×0.5, between ×0.25 and ×1"
+    assert in_words(Compared(observed=None, low=0, high=9.5)) == "between ×0 and ×9.5"

@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.front_matter import front_matter_plugin
 
 from orgvault.domain.links import Found, find, find_by_parser, plain_text, properties_end
+from orgvault.domain.markdown import structure
 
 PIECES = st.sampled_from(
     [
@@ -198,3 +199,38 @@ def test_a_hostile_text_is_read_in_bounded_time(text: str) -> None:
     began = perf_counter()
     find_by_parser(text * (LONG // len(text)) + " %% ![[N]] ](x) -->")
     assert perf_counter() - began < 30
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        ("a%20b.md", "a b.md"),
+        ("n%C3%B6te.md", "nöte.md"),
+        ("a%FFb%20c.md", "a%FFb c.md"),
+        ("a%2.md", "a%2.md"),
+    ],
+)
+def test_percent_signs_in_a_link_are_read_where_they_are_utf_8(target: str, path: str) -> None:
+    (one,) = find(f"![x]({target})").embeds
+    assert one.path == path
+
+
+@pytest.mark.parametrize(
+    ("text", "images", "comments"),
+    [
+        ("![![y](b.md)](a.md)", {"a.md", "b.md"}, []),
+        ("| a |\n|---|\n| ![x\\|y](b.md) |\n", {"b.md"}, []),
+        ("> ![one\n> two](a.md)\n", set(), []),
+        ("a %%b%% c %%d", set(), [(2, 7)]),
+        ("a %%%b%% c", set(), [(2, 8)]),
+        ("[a %%b%% c](d)", set(), [(3, 8)]),
+    ],
+)
+def test_what_the_parser_finds_has_its_place(
+    text: str, images: set[str], comments: list[tuple[int, int]]
+) -> None:
+    known = structure(text)
+    assert {one.target for one in known.images} == images
+    for one in known.images:
+        assert text[one.start : one.end].endswith(f"({one.target})")
+    assert list(known.comments) == comments

@@ -124,3 +124,26 @@ def test_protected_places_are_recognised(text: str) -> None:
 )  # fmt: skip
 def test_ordinary_words_are_no_places(text: str) -> None:
     assert not mentions_protected(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ('API_KEY="/srv/app/key1.pem"', 'API_KEY="/srv/app/key1.pem"'),
+        ("API_TOKEN=https://example.org/a1b2", "API_TOKEN=https://example.org/a1b2"),
+        ("PASSWORD=12345678", "PASSWORD=[secret]"),
+        ("TOKEN=1234567890123456", "TOKEN=1234567890123456"),
+        ("The password is <your-password-1>.", "The password is <your-password-1>."),
+        ("The password is /etc/pass1", "The password is /etc/pass1"),
+        ("The password is tr0ub4dor&3", "The password is [secret]"),
+    ],
+)
+def test_places_numbers_and_stand_ins_are_told_apart(text: str, masked: str) -> None:
+    assert mask(text) == (masked, int(text != masked))
+
+
+def test_a_place_of_nothing_is_nowhere_and_one_of_small_letters_needs_its_slash() -> None:
+    assert not mentions_protected("all / of it // x", ("/",))
+    assert not mentions_protected('ls "journal" and cd journal', ("journal/",))
+    assert mentions_protected('ls "Journal" and more', ("Journal/",))
+    assert mentions_protected("cat journal/x", ("journal/",))

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from orgvault.domain.links import find, find_by_parser
-from orgvault.domain.notes import aliases, fold_name, kind_of, resolve
+from orgvault.domain.notes import (
+    IN_DOT_FOLDER,
+    LINKED,
+    MISSING,
+    aliases,
+    fold_name,
+    kind_of,
+    resolve,
+)
 from tests.embeds_vault import Shelf
 
 KEPANO = Path(__file__).parents[3] / "shared/vaults/kepano"
@@ -69,3 +77,26 @@ def test_in_a_vault_as_somebody_keeps_it_both_ways_agree() -> None:
         done = shelf.expand(text, path)
         count += len(done.markers) + len(done.embeds)
     assert count
+
+
+class Linked(Shelf):
+    """Notes among symbolic links, of which a test names the paths."""
+
+    links = ("door", "Link.md", "a/in")
+
+    def linked(self, name: str, /) -> list[str]:
+        """The links of this name."""
+        return [path for path in self.links if fold_name(path.rpartition("/")[2]) == name]
+
+
+def test_why_a_link_means_no_note() -> None:
+    shelf = Linked({".hidden/N.md": ""})
+    assert resolve(".hidden/N", "", shelf).reason == IN_DOT_FOLDER
+    for link in ("door/N", "Link", "link.md", "a/in/N", "in/N"):
+        assert resolve(link, "", shelf).reason == LINKED
+    assert resolve("elsewhere/N", "", shelf).reason == MISSING
+
+
+def test_of_equals_one_is_taken_and_the_others_are_said() -> None:
+    found = resolve("N", "", Shelf(dict.fromkeys(["b/N.md", "a/N.md", "c/N.md"], "")))
+    assert (found.path, found.warning) == ("a/N.md", "a/N.md was taken, not b/N.md, c/N.md")

@@ -168,3 +168,12 @@ def test_pages_do_not_stand_in_a_protected_place(folder: str) -> None:
 def test_git_29_ids_are_ascii(agent: str) -> None:
     found = said(SMALL.replace("  nova:", f"  {agent}:"))
     assert any(f"`{agent}` is not an agent id" in one for one in found)
+
+
+def test_what_is_no_entry_is_told_once_and_hides_no_other() -> None:
+    text = SMALL.replace("role: owner}", "role: owner}, 7, {name: sam}")
+    assert [one for one in said(text) if "expected a mapping, found 7" in one]
+    assert [one for one in said(text) if "two have the name `sam`" in one]
+    text = with_agent("secrets: [{name: A}, 7, {description: x}, {name: A}]")
+    assert [one for one in said(text) if "`A` is set twice" in one]
+    assert [one for one in said(text) if "the key `name` is missing" in one]

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgvault.domain.links import plain_text
-from orgvault.domain.parts import FOOTNOTE, NO_BLOCK, Part, part
+from orgvault.domain.parts import FOOTNOTE, NO_BLOCK, PARSED_CHARS, TOO_LARGE, Part, part
 
 PIECES = st.sampled_from(
     [
@@ -76,3 +76,19 @@ def test_an_id_ends_its_block() -> None:
     assert part("a^id\n", "^id").reason == NO_BLOCK
     assert part("words\n\n^id\n", "^id").reason == NO_BLOCK
     assert part("a\n", "H#[^1]").reason == FOOTNOTE
+
+
+def test_an_id_that_can_be_none_is_not_looked_for() -> None:
+    assert part("words ^!\n", "^!").reason == NO_BLOCK
+
+
+def test_an_id_in_a_large_text_is_found_where_it_stands_plainly_and_else_not_at_all() -> None:
+    large = "words\n\n" * (PARSED_CHARS // 7 + 1)
+    assert _span(part(f"{large}here ^id\n", "^id")) == (len(large), len(large) + len("here ^id"))
+    assert part(f"{large}- here ^id\n", "^id").reason == TOO_LARGE
+
+
+def test_an_id_in_a_second_paragraph_is_its_item_s() -> None:
+    text = "- one\n\n  two ^id\n- three\n"
+    found = part(text, "^id")
+    assert text[found.start : found.end] == "- one\n\n  two ^id"

@@ -76,3 +76,13 @@ def test_words_that_change_side_by_side_are_one_change() -> None:
         (Mark.SAME, "I "), (Mark.GONE, "run make"), (Mark.NEW, "read the notes"),
         (Mark.SAME, " first.\n"),
     ]  # fmt: skip
+
+
+def test_a_line_about_a_missing_newline_is_no_word_of_either_side() -> None:
+    diff = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n same\n-old\n\\ No newline at end of file\n+new\n"
+    pieces = list(words(diff))
+    assert "No newline" not in "".join(one.text for one in pieces)
+    told = {mark: "".join(one.text for one in pieces if one.mark is mark) for mark in Mark}
+    assert (told[Mark.SAME], told[Mark.GONE].strip(), told[Mark.NEW].strip()) == (
+        "same\n", "old", "new",
+    )  # fmt: skip

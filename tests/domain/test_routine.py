@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgvault.domain.routine import Routine, due, following, local, wake_of, when_fault
+from orgvault.domain.routine import (
+    Routine,
+    due,
+    first_line,
+    following,
+    id_fault,
+    local,
+    wake_of,
+    when_fault,
+)
 from orgvault.domain.routine_file import read_routine, with_values, write_routine
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
@@ -188,3 +197,47 @@ def test_a_bad_file_is_a_problem_with_its_line(
     found, problems = read_routine(text, "r.yaml", NOW)
     assert found is None
     assert [(one.line, part in one.what) for one in problems] == [(line, True)]
+
+
+def test_a_paused_routine_has_no_next_time_and_a_window_has_one() -> None:
+    weekdays = routine(window="1-5 09:00-10:00")
+    assert following(weekdays, NOW) == "2026-11-23T08:00:00Z"
+    assert following(replace(weekdays, paused=True), NOW) is None
+    assert (weekdays.when, routine("45 8 * * 5").when) == ("1-5 09:00-10:00", "45 8 * * 5")
+
+
+def test_a_window_that_does_not_read_is_no_window() -> None:
+    with pytest.raises(ValueError, match="at noon"):
+        due(routine(window="at noon"), NOW)
+
+
+def test_a_window_is_right_when_nothing_is_wrong_with_it() -> None:
+    assert when_fault("", "1-5 22:00-02:00", NOW) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [("digest", ""), ("aux", "a device name"), ("Digest", "a small letter"), ("", "small letter")],
+)
+def test_why_a_text_is_no_routines_id(text: str, fault: str) -> None:
+    assert fault in id_fault(text)
+    assert bool(fault) == bool(id_fault(text))
+
+
+def test_the_note_of_a_wake_is_the_instructions_first_line() -> None:
+    assert first_line(routine("* * * * *")) == "Write the digest."
+    assert first_line(replace(routine("* * * * *"), instruction=" \n ")) == ""
+    assert len(first_line(replace(routine("* * * * *"), instruction="x" * 4000))) == 400
+
+
+def test_an_empty_instruction_and_a_value_in_a_block_are_refused() -> None:
+    text = write_routine(routine("45 8 * * 5"))
+    blank = text.replace(
+        text[text.index("instruction:") : text.index("paused:")], 'instruction: " "\n'
+    )
+    found, problems = read_routine(blank, "r.yaml", NOW)
+    assert found is None
+    assert [(one.line, one.what) for one in problems] == [(5, "the instruction is empty")]
+    for value in ("|\n  true", "&x true", "[true]"):
+        changed = text.replace("paused: false", f"paused: {value}")
+        assert with_values(changed, {"paused": True}) is None

@@ -90,3 +90,20 @@ def test_the_catalog_leaves_out_what_is_not_there() -> None:
         {"name": "a", "description": "d e"},
         {"name": "count-words", "description": "Count: words", "parameters": PARAMETERS},
     )
+
+
+def test_a_name_that_names_a_device_is_refused() -> None:
+    script, problems = read_script(HEAD.replace("name: count", "name: nul"), FILE)
+    assert script is None
+    assert [(one.line, one.do) for one in problems] == [(2, "rename it")]
+
+
+def test_required_is_a_list() -> None:
+    (fault,) = parameter_faults({**PARAMETERS, "required": "text"})
+    assert (fault.path[-1], fault.do) == ("required", "write it as [one, two]")
+
+
+def test_a_script_without_parameters_is_written_without_them() -> None:
+    bare = Script(name="a", description="d", command=("x",))
+    assert "parameters" not in write_script(bare)
+    assert read_script(write_script(bare), FILE) == (bare, ())

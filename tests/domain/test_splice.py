@@ -102,6 +102,18 @@ SPLICES = {
     "flow list, shorter": ("principles: [a, b, c]", "principles", ["a", "c"], "principles: [a, c]"),
     "block list": ("principles:\n  - a  # w\n  # more\n  - b\ngoal: g", "principles",
                    ["a", "b", "c"], "principles:\n  - a  # w\n  # more\n  - b\n  - c\ngoal: g"),
+    "empty quotes": ("goal: ''  # w", "goal", ["it's"], "goal: 'it''s'  # w"),
+    "quoted, a line continued": ('goal: "one \\\n  two three"', "goal", ["one two 3"],
+                                 'goal: "one \\\n  two 3"'),
+    "folded, a word that fills the line": (
+        f"goal: >-\n  {'a' * 120}", "goal", ["a" * 121], f"goal: >-\n  {'a' * 121}",
+    ),
+    "folded, with a line set apart": (
+        "goal: >-\n  one two", "goal", ["one\n  two\nthree"], "goal: >-\n  one\n    two\n  three",
+    ),
+    "flow list, last out": ("principles: [a, b]", "principles", ["a"], "principles: [a]"),
+    "block list, first": ("principles:\n  - b  # w\n  - c", "principles", ["a", "b", "c"],
+                          "principles:\n  - a\n  - b  # w\n  - c"),
     "block list, not indented": ("principles:\n- a\n- b", "principles", ["a", "c", "b"],
                                  "principles:\n- a\n- c\n- b"),
     "block list, an item": ("principles:\n  - a  # w\n  - 'b'", "principles", ["a", "it's"],
@@ -294,3 +306,47 @@ def git(folder: Path, *words: str, stdin: bytes = b"", ok: bool = True) -> None:
         check=False,
     )  # fmt: skip
     assert not ok or done.returncode == 0, done.stderr
+
+
+def test_a_block_text_that_ends_with_the_file() -> None:
+    before = "agents:\n  nova:\n    goal: |-\n      one\n      two"
+    assert with_value(before, "nova", "goal", ("one\n2",)) == before.replace("two", "2")
+    before = before.replace("|-", "|")
+    assert with_value(before, "nova", "goal", ("one\n2",)) == before.replace("two", "2")
+
+
+def test_of_a_file_with_a_fault_there_is_no_prose() -> None:
+    assert prose("agents: {nova: {goal: [}}", "nova") == NOT_READABLE
+    assert prose("agents: {nova: {goal: x, tools: [a]}}", "nova") == {"goal": ("x",)}
+
+
+def test_what_is_a_list_and_what_is_a_text_stay_so() -> None:
+    assert with_value(nova("goal: [a]"), "nova", "goal", ("b",)) == NO_PLACE
+    assert with_value(nova("principles: a"), "nova", "principles", ("b",)) == NO_PLACE
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "wanted"),
+    [
+        (nova("? principles"), "principles", ["a"]),
+        (nova("? goal"), "goal", ["a"]),
+        (nova("? principles\n: - a\n  - b"), "principles", ["z", "a", "b"]),
+        ("agents: {nova, zoe: {}}\n", "goal", ["a"]),
+        ("agents:\n  ? nova\n", "goal", ["a"]),
+    ],
+)
+def test_where_no_way_of_writing_it_reads_right_nothing_is_written(
+    text: str, key: str, wanted: list[str]
+) -> None:
+    assert with_value(text, "nova", key, wanted) == NO_PLACE
+
+
+def test_a_list_of_which_every_item_needs_other_quotes_is_tried_only_so_often() -> None:
+    def items(count: int) -> str | Unspliced:
+        before = nova("principles:" + "".join(f"\n  - a{n}" for n in range(count)))
+        return with_value(before, "nova", "principles", [f"b{n}: x" for n in range(count)])
+
+    few = items(2)
+    assert isinstance(few, str)
+    assert prose(few, "nova") == {"principles": ("b0: x", "b1: x")}
+    assert items(9) == NO_PLACE

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from orgvault.domain.yaml_builder import DEPTH_MAX
+from orgvault.domain.yaml_builder import DEPTH_MAX, VALUES_MAX
 from orgvault.domain.yaml_scalars import quoted, scalar, trap, written
-from orgvault.domain.yaml_tree import CHARACTERS_MAX, Document, compose
+from orgvault.domain.yaml_tree import _UNREADABLE, CHARACTERS_MAX, Document, compose
 
 FILE = "a.yaml"
 
@@ -287,3 +287,19 @@ def test_what_has_no_problem_means_the_same_to_ruamel(text: str) -> None:
         return
     theirs = YAML(typ="safe", pure=False).load(text.removeprefix("\ufeff"))
     assert document.value == theirs
+
+
+def test_every_character_that_is_let_through_is_one_that_the_parser_reads() -> None:
+    every = [chr(code) for code in range(0x20, 0x110000) if not 0xD800 <= code < 0xE000]
+    legal = [one for one in every if one not in '"\\' and not _UNREADABLE.match(one)]
+    for begin in range(0, len(legal), CHARACTERS_MAX // 2):
+        text = "".join(legal[begin : begin + CHARACTERS_MAX // 2])
+        assert read(f'a: "{text}"\n').value == {"a": text}
+
+
+def test_of_what_is_unreadable_the_first_twenty_are_named() -> None:
+    assert [line for line, _ in said("- \x01\n" * 25)] == list(range(1, 21))
+
+
+def test_more_values_than_anybody_writes_are_refused() -> None:
+    assert said("[" + "a," * (VALUES_MAX + 1) + "]") == [(1, "more than 100,000 values")]

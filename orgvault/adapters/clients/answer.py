@@ -62,7 +62,9 @@ def _is_result(value: Mapping[str, Any]) -> bool:
 
 
 def _of_claude_code(made: ClientResult, told: Mapping[str, Any], session: Session) -> ClientResult:
-    failed, subtype = told.get("is_error") is True, kind(told, "subtype")
+    subtype = kind(told, "subtype")
+    # `error_max_turns` comes with is_error false: it has not done what it was asked to.
+    failed = told.get("is_error") is True or subtype.startswith("error")
     given = told.get("result")
     text = _short(given) if isinstance(given, str) else ""
     tokens_in, tokens_out = claude_code.result_tokens(told)

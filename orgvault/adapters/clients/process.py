@@ -5,6 +5,7 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
+from time import monotonic
 from typing import IO
 
 from orgvault.posix import ask_group_to_end, end_group
@@ -28,11 +29,12 @@ class CannotStart(Exception):
 
 @dataclass(frozen=True)
 class Heard:
-    """How a process ended, and what it said: at most the first 64 KiB and the last 4 MiB."""
+    """How a process ended and when, and what it said: at most the first 64 KiB and last 4 MiB."""
 
     exit_code: int
     stdout: bytes
     stderr: bytes
+    took_s: float
 
 
 def hear(command: Sequence[str], env: Mapping[str, str], cwd: str, stdin: bytes) -> Heard:
@@ -41,6 +43,7 @@ def hear(command: Sequence[str], env: Mapping[str, str], cwd: str, stdin: bytes)
     When the waiting is interrupted its group is asked to end, killed after 5 seconds, and the
     interruption goes on.  What it leaves running in its group when it ends is killed as well.
     """
+    began_s = monotonic()
     try:
         process = subprocess.Popen(  # its group is always ended, below
             list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -55,16 +58,15 @@ def hear(command: Sequence[str], env: Mapping[str, str], cwd: str, stdin: bytes)
         mouth = threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True)
         mouth.start()
         _await_end(process)
-        for ear in ears:
-            ear.join(_LINGER_S)
+        took_s = round(monotonic() - began_s, 3)
+        _join(ears)
     except BaseException:
         end_gently(process)
         raise
     end_group(process)
-    for thread in (*ears, mouth):
-        thread.join(_LINGER_S)
+    _join([*ears, mouth])
     code = process.returncode
-    return Heard(code if code >= 0 else _SIGNALLED - code, out.content(), err.content())
+    return Heard(code if code >= 0 else _SIGNALLED - code, out.content(), err.content(), took_s)
 
 
 def end_gently(process: "subprocess.Popen[bytes]", grace_s: float = GRACE_S) -> None:
@@ -73,6 +75,13 @@ def end_gently(process: "subprocess.Popen[bytes]", grace_s: float = GRACE_S) -> 
     with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
         process.wait(grace_s)
     end_group(process)
+
+
+def _join(threads: Sequence[threading.Thread]) -> None:
+    """Wait for threads to end, for all of them together no longer than `_LINGER_S`."""
+    until_s = monotonic() + _LINGER_S
+    for one in threads:
+        one.join(max(0.0, until_s - monotonic()))
 
 
 def _await_end(process: "subprocess.Popen[bytes]") -> None:
