@@ -59,7 +59,7 @@ they hold. Without ORDER BY the rows have no order that you can rely on.
 - A row or a file that cannot be read is named on stderr and left out.
 - People also see the rows of agents that have left the roster. Of the cards, an agent sees those
   whose `agent` it is.
-- The runs are not there yet.
+- Some names are words of SQL: write `"at"` and `"index"` in double quotes.
 """
 
 

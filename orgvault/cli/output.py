@@ -90,10 +90,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str) -> 
     if not rows:
         return Drawn(visible(empty))
     cells = [["" if cell is None else visible(str(cell), "") for cell in row] for row in rows]
-    if not sys.stdout.isatty():
-        return Drawn(_drawn(columns, cells, _UNBOUNDED))
-    width = get_terminal_size().columns
     fixed = [max(map(len, column)) for column in zip(columns, *cells, strict=True)][:-1]
+    if not sys.stdout.isatty():
+        # Room for all but the last column, even in letters that are two columns wide.
+        return Drawn(_drawn(columns, cells, _UNBOUNDED + 2 * sum(fixed) + _GAP * len(fixed)))
+    width = get_terminal_size().columns
     if sum(fixed) + _GAP * len(fixed) + _FOLDED > width:
         return Drawn("\n\n".join(_stacked(columns, row) for row in cells))
     return Drawn(_drawn(columns, cells, width))

@@ -109,5 +109,6 @@ def _card_for_people(desk: Desk, said: Said) -> tuple[str | None, tuple[str, ...
             change.write(path, write_card(card, body))
     except OrgvaultError as failure:  # whoever is told that it failed would post once more
         why = failure.why if isinstance(failure, VaultBusy) else str(failure)
-        return None, (f"message {said.seq} stands, but its card could not be made: {why}",)
+        told = f"message {said.seq} stands, but its card could not be made: {why}"
+        return None, (f"{told}; `orgvault task add` makes one later",)
     return card.id, ()

@@ -208,3 +208,11 @@ def test_a_reader_that_goes_away_is_no_failure(harbor: Harbor) -> None:
         process.stdout.close()
         assert process.stderr is not None
         assert process.stderr.read() == ""
+
+
+def test_a_piped_table_keeps_every_column_beside_a_very_wide_one(harbor: Harbor) -> None:
+    sql = "SELECT 'run-7f3k2q9d' AS run, repeat('wide ', 200) AS sections, 'nova' AS agent"
+    told = harbor.run("query", sql).out.splitlines()
+    assert told[0].split() == ["run", "sections", "agent"]
+    assert told[1].startswith("run-7f3k2q9d  wide wide")
+    assert told[1].endswith("  nova")
