@@ -42,7 +42,7 @@ def set_up(home: Home) -> None:
     """Make the vault one that prompts can be composed in."""
     command(home, ORGVAULT, "init")
     home.write(".agents/org/org.yaml", ORG)
-    command(home, ORGVAULT, "compile")
+    command(home, ORGVAULT, "compile", "--quiet")
     home.write(".agents/org/memory/nova.md", "# Notebook\n\nWhat I keep.\n" * 40)
 
 

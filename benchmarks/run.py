@@ -44,10 +44,10 @@ def main() -> None:
     parser.add_argument("--page", type=Path, help="write them here as Markdown")
     options = parser.parse_args()
     parts = known(options.json)
+    about = machine(quick=options.quick)  # the load before: later it is our own
     for name in options.part or PARTS:
         heading, figures = PARTS[name]
         print(f"\n{heading}")
-        about = machine(quick=options.quick)
         found = show(figures(quick=options.quick))
         parts[name] = {"heading": heading, **about, "figures": [one.plain() for one in found]}
         keep(options.json, parts)

@@ -20,11 +20,11 @@ ratio is rounded. "≥" is how many times faster or smaller ours is. A dash: not
 # By a part of the name of a figure: what a profile says.
 WHY = {
     "commit of 3 paths": """\
-`git commit` syncs nothing to the disk; a change of ours does so twenty times: its journal, each
-text and its folder, each object and its folders, the index, the branch. In a vault in memory,
-where syncing takes no time, the ratios are 0.6 (1,000 files) and 0.35 (10,000); the difference is
-the disk's. What grows with the vault is the person's index, which `git update-index` reads and
-writes whole, once.""",
+`git commit` syncs nothing to the disk; a change of ours does so some twenty times: its journal,
+its texts and their folders, each object and its folders, the index, the branch. In a vault in
+memory, where syncing takes no time, the ratios are 0.6 (1,000 files) and 0.35 (10,000); the
+difference is the disk's. What grows with the vault is the person's index, which
+`git update-index` reads and writes whole, once.""",
     "record of 1 row": """\
 As for a commit of 3 paths: what is said to be recorded is on the disk, and `git commit` syncs
 nothing.""",
@@ -38,34 +38,35 @@ them, share all but the first.""",
 What is proposed is 1.8 times as long as the file that the reference parses, and has five times
 its keys and values (23,000 to 4,700); the gate reads it whole to say what is wrong, and where.""",
     "compose with": """\
-A quarter is the import of what expands embeds and composes (14 ms of 27 more modules), the rest
-is the work: the names of all notes are looked up in a kept index whose folders are asked for
-their times, twelve notes are read and scanned for embeds, and each section is masked.""",
+Beside reading, 27 modules are imported (some 10 ms); the names of notes are looked up in a kept
+index, whose folders are asked for their times; each note is scanned for embeds, and each section
+is masked.""",
+    "read by the parser": """\
+A note that holds HTML, code or the like is read by a real Markdown parser, which has to be
+imported first.""",
+    "12 embeds": """\
+As for composing: the modules that expand embeds, and the names of the notes.""",
     "start: run": """\
-Of what grows, two thirds are `git update-index`, which reads and writes the person's index whole
-(700 KB, 5,000 names of stored texts); the rest is reading the trees of `runs/texts` and of the
-segments to put one name more in.""",
+What grows is `git update-index`, which reads and writes the person's index whole (700 KB, 5,000
+names of stored texts), and reading the trees of `runs/texts` and of the segments to put one name
+more in.""",
     "most memory": """\
 DuckDB holds the columns that are asked about: 160 bytes an episode over the 120 MB of a process
 that has loaded it. Above the limit that it is given, 512 MB, it goes on in temporary files; that
-is some 2.5 million episodes.""",
+would be some three million episodes.""",
     "stats of the whole roster": """\
 The reference only counts lines; ours has DuckDB parse each as JSON, on every core there is, which
-is nearly all of it (the lock and the question are 0.1 s). With another program on the cores the
-reference, which needs one, loses less.""",
+is nearly all of it: what is then asked takes hundredths of a second. With another program on the
+cores, the reference, which needs only one, loses less.""",
     "audit of": """\
-`git log -p` is C and reads each content once; the audit parses each row and claim of each commit
-in Python, and renders `core.md` again where claims changed.""",
+`git log -p` reads each content in C; the audit also parses each row and claim, in Python.""",
     "cold wake-done, small": """\
-Beside importing click (and its own 37 modules, 10 ms) a run is recorded: two git processes and
-twenty syncs, which on a disk that others keep busy take longer than all else. In a vault in memory
-the ratio is 1.6.""",
+Beside importing click and our own modules (10 ms), a run is recorded: git processes, and syncs,
+which on a disk that others keep busy take longer than all else. In a vault in memory the ratio is
+1.6.""",
     "recall over": """\
 Beside the imports, each of the 1,000 files is read and hashed, which tells that the index is
 still true, and the passages are ranked.""",
-    "8 processes": """\
-Eight processes on few cores: the reference waits on a lock outside Python; ours starts eight
-interpreters first, and syncs each write.""",
 }
 
 
@@ -101,9 +102,10 @@ def _row(one: Figure) -> str:
 
 def _measured(about: dict[str, Any]) -> str:
     size = ", small sizes (`--quick`)" if about["quick"] else ""
+    busy = " **The machine was busy with other work: measure again.**" if about["load"] >= 1 else ""
     return (
         f"On {about['date']}{size}: {about['system']}, {about['cores']} cores, "
-        f"load {about['load']} before, Python {about['python']}, git {about['git']}."
+        f"load {about['load']} before, Python {about['python']}, git {about['git']}.{busy}"
     )
 
 

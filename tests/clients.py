@@ -29,9 +29,10 @@ import json, os, sys, time
 prompt = sys.stdin.read()
 folder = {folder!r}
 name = os.environ["ORGVAULT_RUN"]
-with open(os.path.join(folder, name + ".json"), "w") as file:
+with open(os.path.join(folder, name), "w") as file:
     json.dump({{"prompt": prompt, "env": dict(os.environ), "cwd": os.getcwd(), "pid": os.getpid(),
                "args": sys.argv[1:], "at": time.monotonic()}}, file)
+os.rename(os.path.join(folder, name), os.path.join(folder, name + ".json"))  # whole, or not there
 {body}
 with open(os.path.join(folder, name + ".end"), "w") as file:
     file.write(str(time.monotonic()))

@@ -18,9 +18,10 @@ from orgvault.domain.wake import Reason, Wake, WakeEvent
 from orgvault.domain.wake_groups import CHAT, groups, runs_of_day
 from orgvault.errors import OrgvaultError
 from orgvault.services import finishing, scheduling, starting
+from orgvault.services.client_runs import environment, told_of
 from orgvault.services.composing import Origin
 from orgvault.services.desk import Desk, row
-from orgvault.services.finishing import Finished, FinishedRun
+from orgvault.services.finishing import Finished
 from orgvault.services.reflecting import Reflecting
 from orgvault.store.cards import Cards
 from orgvault.store.run_locks import RunLocks
@@ -30,13 +31,6 @@ if TYPE_CHECKING:
     from orgvault.adapters.clients import ClientResult
 
 NO_CLIENT = "it has no client: give it a `client.command` in org.yaml, then `orgvault compile`"
-# What git sets for a hook (githooks(5)): it would lead every git command of a client astray.
-_OF_A_HOOK = frozenset(
-    {
-        "GIT_COMMON_DIR", "GIT_DIR", "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX", "GIT_WORK_TREE",
-    }
-)  # fmt: skip
 ELSEWHERE = "another dispatcher is running it"
 
 Run = Callable[[Sequence[str], Mapping[str, str], str, str], "ClientResult"]
@@ -189,46 +183,6 @@ def origin_of(desk: Desk, group: Sequence[Wake]) -> Origin:
     said = [_card(desk, group[0].card)] if group[0].card is not None else []
     said += [one.note for one in group]
     return Origin(message=neutral("\n\n".join(filter(None, said)))[0], wakes=ids)
-
-
-def environment(desk: Desk, agent: Agent, run: str, inherited: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a client: its own, and those inherited.
-
-    Not inherited are other agents' secrets, who the dispatcher acts as, and the repository that git
-    was at work on when it was started by a hook.
-    """
-    own = {one["name"] for one in agent.block.get("secrets") or ()}
-    bound = {
-        one["name"]
-        for other in desk.roster.agents.values()
-        for one in other.block.get("secrets") or ()
-    }
-    given = (agent.block.get("client") or {}).get("env") or {}
-    return {
-        **{
-            name: value
-            for name, value in inherited.items()
-            if name not in bound - own and not _is_ours(name)
-        },
-        **given,
-        "ORGVAULT_VAULT": desk.vault.root,
-        "ORGVAULT_AGENT": agent.id,
-        "ORGVAULT_RUN": run,
-    }
-
-
-def _is_ours(name: str) -> bool:
-    return name.startswith("ORGVAULT_") or name in _OF_A_HOOK
-
-
-def told_of(run: str, agent: Agent, ended: "ClientResult") -> FinishedRun:
-    """What a client's result tells of its run."""
-    return FinishedRun(
-        run=run, agent=agent.id, exit_code=ended.exit_code, result=ended.result,
-        turns=ended.turns, cost_usd=ended.cost_usd, duration_s=ended.duration_s,
-        tokens_in=ended.tokens_in, tokens_out=ended.tokens_out, model=ended.model,
-        session=ended.session, transcript=ended.transcript, client=ended.client,
-    )  # fmt: skip
 
 
 def ended_run(ended: "ClientResult", finished: Finished, ids: tuple[str, ...]) -> RunEnded:

@@ -6,16 +6,10 @@ from orgvault.domain.clients_formats import as_text
 from orgvault.domain.roster import Agent
 from orgvault.domain.wake import Reason
 from orgvault.services import finishing, starting
+from orgvault.services.client_runs import environment, told_of
 from orgvault.services.composing import Origin
 from orgvault.services.desk import Desk
-from orgvault.services.dispatching import (
-    Clients,
-    Dispatched,
-    end_left,
-    ended_run,
-    environment,
-    told_of,
-)
+from orgvault.services.dispatching import Clients, Dispatched, end_left, ended_run
 from orgvault.services.faults import RunsAlready
 from orgvault.services.reflecting import Reflecting
 from orgvault.store.run_locks import RunLocks

@@ -67,6 +67,20 @@ def test_a_number_that_two_clones_gave_stands_twice_in_time_order(home: Home) ->
     assert chat.next_seq() == 3
 
 
+def test_the_newest_messages_stand_before_many_of_another_clone(home: Home) -> None:
+    _write(home, [_said(one, f"a{one}") for one in range(1, 452)])
+    last = max((home.root / ".agents/org/chat").glob("*.jsonl"))
+    theirs = "".join(encode(_said(one, f"b{one}")) + "\n" for one in range(2, 302))
+    last.write_text(last.read_text("utf-8") + theirs, "utf-8")
+    chat = Chat(home.fresh())
+    assert [one.seq for one in chat.latest(3)] == [449, 450, 451]
+    assert [one.id for one in chat.latest(2, up_to=301)] == ["m-a301", "m-b301"]
+    assert chat.next_seq() == 452
+    found = chat.get(450)
+    assert found is not None
+    assert found.id == "m-a450"
+
+
 def test_only_the_end_of_a_long_chat_is_read(home: Home) -> None:
     _write(home, [_said(one, f"k{one}", text="x" * 7000) for one in range(1, 301)])
     first, *_ = sorted((home.root / ".agents/org/chat").glob("*.jsonl"))
