@@ -1,6 +1,5 @@
 """What stands in the way of a proposal, or of measuring one."""
 
-
 from orgvault.errors import OrgvaultError
 
 
