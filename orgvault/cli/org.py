@@ -61,6 +61,7 @@ def check(context: click.Context, form: str) -> None:
     told = checking.annotations(desk, done) if form == "github" else map(str, done.problems)
     lines = [*told, f"{done.files} files, {len(done.problems)} problems"]
     output.show(done, "\n".join(lines))
+    output.remarks(done.warnings)
     wiring.finish(desk.vault)
     context.exit(1 if done.problems else 0)
 

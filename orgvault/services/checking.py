@@ -16,6 +16,7 @@ from orgvault.domain.reflection import Reflection
 from orgvault.domain.wake import Status, WakeEvent
 from orgvault.services.checking_routines import check_routines
 from orgvault.services.checking_runs import check_runs
+from orgvault.services.checking_tasks import warnings_of_tasks
 from orgvault.services.collecting import problems_of as problems_of_collections
 from orgvault.services.connecting import problems_of
 from orgvault.services.desk import Desk
@@ -41,10 +42,11 @@ LOGS = {
 
 @dataclass
 class Checked:
-    """What was looked at, and everything wrong in it, by file and line."""
+    """What was looked at, everything wrong in it, by file and line, and what is only risky."""
 
     files: int = 0
     problems: list[Problem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def check(desk: Desk) -> Checked:
@@ -70,6 +72,7 @@ def check(desk: Desk) -> Checked:
     checked.files += 2 * len(Proposals(desk.vault).all(checked.problems))
     checked.files += len(Ledger(desk.vault).all(checked.problems))
     checked.problems.sort()
+    checked.warnings += dict.fromkeys(warnings_of_tasks(desk))
     return checked
 
 
