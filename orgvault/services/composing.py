@@ -1,15 +1,17 @@
 """What a run's prompt is composed from, gathered from the vault; preview and start share it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from orgvault.digests import sha256
+from orgvault.domain import opening
 from orgvault.domain.capability_parts import TEMPLATE
 from orgvault.domain.chat import Said, history
 from orgvault.domain.composing import Sources, compose
 from orgvault.domain.harmless import Harmless
 from orgvault.domain.memory_section import core_block
-from orgvault.domain.offer import offered
+from orgvault.domain.offer import capable, offered
 from orgvault.domain.problem import Problem
 from orgvault.domain.prompt import Composed, Message
 from orgvault.domain.roster import Agent
@@ -108,7 +110,7 @@ class _Gathering:
         self._at = desk.clock.now()
         self._problems: list[Problem] = []
         self._sources: list[KeptSource] = []
-        self._capable = frozenset(agent.block.get("capabilities") or ())
+        self._capable = capable(agent)
 
     def prepared(self, ask: Ask | None) -> Prepared:
         """The composed prompt."""
@@ -268,7 +270,8 @@ class _Gathering:
         from orgvault.store.claims import Claims
 
         stored = Claims(self._desk.vault).load(self._agent.id, "claims", [])
-        lines = {core_memory.line(one.claim).rstrip("\n"): one.claim.id for one in stored}
+        masked = (replace(one.claim, text=self._desk.masked(one.claim.text)) for one in stored)
+        lines = {core_memory.line(one).rstrip("\n"): one.id for one in masked}
         return tuple(lines[line] for line in core.splitlines() if line in lines)
 
     # ── what the run opens with ─────────────────────────────────────────────────────────────
@@ -283,13 +286,10 @@ class _Gathering:
                 raise UnknownMessage(origin.chat_seq or 0)
             tagged = origin.tagged or self._agent.id in said.tags
             shown = history([said], desk.roster, "", 1)[0]
-            from orgvault.domain import opening
-
             return opening.group_chat_info(shown, desk.masked, tagged=tagged)
         return self._schedule(origin.routine or "")
 
     def _schedule(self, routine_id: str) -> Message:
-        from orgvault.domain import opening
         from orgvault.store.routines import Routines
 
         problems: list[Problem] = []

@@ -78,11 +78,10 @@ def of_agent(desk: Desk, agent: Agent, problems: list[Problem]) -> list[Connecto
 
     What cannot be used is left out, and `problems` says why.
     """
-    on = agent.block.get("connectors") or ()
-    if not on:
+    if not _on(agent):
         return []
     known = _Known(desk, problems)
-    found = known.usable(on)
+    found = known.usable(_on(agent))
     problems += _unknown_of(agent, known)
     return [one for one in found if not _missing(desk, agent, one)]
 
@@ -184,11 +183,10 @@ def listed(desk: Desk) -> list[Listed]:
 
 def _listed(desk: Desk, name: str, one: Connector | None, problems: Iterable[Problem]) -> Listed:
     agents = [desk.roster.agents[agent] for agent in sorted(desk.roster.agents)]
-    on = [agent for agent in agents if name in (agent.block.get("connectors") or ())]
+    on = [agent for agent in agents if name in _on(agent)]
     ids = tuple(agent.id for agent in on)
     if one is None:
-        path = Connectors.path(name)
-        found = [it for it in problems if it.file == path or it.file.startswith(f"{name} of ")]
+        found = [it for it in problems if _is_about(it, name)]
         return Listed(name, agents=ids, problem="; ".join(map(str, found)) or "cannot be used")
     waiting = {agent.id: why for agent in on if (why := _missing(desk, agent, one))}
     return Listed(name, one.manifest.title, one.key, one.source, ids, waiting)

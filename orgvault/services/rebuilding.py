@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from orgvault.digests import sha256
 from orgvault.domain.compiled import read_roster
 from orgvault.domain.composing import Sources, compose
+from orgvault.domain.connector_file import read_manifest
 from orgvault.domain.embeds import (
     Expanded,
     Marker,
@@ -24,7 +25,6 @@ from orgvault.domain.parts import part
 from orgvault.domain.roster import Agent
 from orgvault.domain.run import KeptSection, KeptSource, Manifest, TaskSource
 from orgvault.domain.snapshot import Snapshot
-from orgvault.domain.yaml_tree import compose as compose_yaml
 from orgvault.errors import OrgvaultError
 from orgvault.services.desk import Desk
 from orgvault.services.task_text import link_of
@@ -242,10 +242,8 @@ def _of_packages(desk: Desk, manifest: Manifest) -> dict[str, bytes]:
 
 def _guidance(manifest: str, path: str) -> str:
     """The paragraph that a connector's manifest gives; empty when it gives none."""
-    value = compose_yaml(manifest, path).value
-    prompt = value.get("prompt") if isinstance(value, dict) else None
-    given = prompt.get("guidance") if isinstance(prompt, dict) else None
-    return given if isinstance(given, str) else ""
+    found, _ = read_manifest(manifest, path)
+    return "" if found is None else found.manifest.prompt.guidance
 
 
 def _names_a_secret(source: TaskSource) -> bool:

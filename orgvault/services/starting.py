@@ -1,6 +1,5 @@
 """`run start`: a prompt is composed, stored as it will be sent, and handed over."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -28,8 +27,6 @@ T = TypeVar("T")
 MOST_SWEPT = 500
 _NAME_CHARS = 4096
 
-Live = Callable[[Desk, str, Origin, str], Prepared]
-
 
 @dataclass(frozen=True)
 class Started:
@@ -46,13 +43,6 @@ class Started:
         return sent(manifest.run, manifest.agent, self.composed, manifest.sections)
 
 
-def live(desk: Desk, agent_id: str, origin: Origin, run: str) -> Prepared:
-    """Compose the prompt of a run that begins now: its connectors are asked."""
-    from orgvault.services.connecting import ask
-
-    return prepare(desk, agent_id, origin, run, ask)
-
-
 def new_run(desk: Desk, agent: str) -> str:
     """A fresh id for a run."""
     runs = Runs(desk.vault)
@@ -62,17 +52,17 @@ def new_run(desk: Desk, agent: str) -> str:
             return run
 
 
-def start(
-    desk: Desk, agent_id: str, origin: Origin, prepare_live: Live = live, run: str | None = None
-) -> Started:
+def start(desk: Desk, agent_id: str, origin: Origin, run: str | None = None) -> Started:
     """Begin a run: compose its prompt and store it as one write, acknowledged at once.
 
     `run` is an id that `new_run` gave; without it the run gets one.  Raises what `prepare`
     raises, NotAllowed, Detached or NotRecorded, with nothing stored.
     """
+    from orgvault.services.connecting import ask
+
     desk.require("dispatch", f"start a run of {agent_id}")
     run = run or new_run(desk, desk.agent(agent_id).id)
-    prepared = prepare_live(desk, agent_id, origin, run)
+    prepared = prepare(desk, agent_id, origin, run, ask)
     manifest = _fitting(_manifest(desk, prepared))
     sound(manifest)
     rows, contents = to_store(manifest, prepared.composed)
