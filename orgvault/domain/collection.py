@@ -20,7 +20,6 @@ FILES, NOTES = "files", "notes"
 OWN = ("version", "collection", "id", "created", "updated")
 # Of the folder that people look at: where orgvault writes pages of its own.
 _PAGES = ("Agents", "Backlog", "Claims", "Home", "Tasks")
-_LISTED_MAX = 50
 
 Scalar: TypeAlias = str | int | float | bool
 
@@ -111,19 +110,17 @@ def strangers(shape: Collection, agents: Some[str]) -> list[Violation]:
 def listed(
     collections: Sequence[Collection], agent: Agent, roster: Roster
 ) -> tuple[Mapping[str, Any], ...]:
-    """What State says of the collections that an agent can read: at most 50, then that it is cut.
+    """What State says of the collections that an agent can read; State itself shows 50 at most.
 
     Each has name, purpose, access (the agent's own: read or write), scope, display_path, columns.
     """
     actor = Actor("agent", agent.id)
-    readable = [
-        one
+    return tuple(
+        _shown(one, agent)
         for one in collections
         if may_use(actor, "read", one.access)
         and not mentions_protected(f"{one.folder or ''}/", roster.protected)
-    ]
-    shown: list[Mapping[str, Any]] = [_shown(one, agent) for one in readable[:_LISTED_MAX]]
-    return (*shown, {"truncated": True}) if len(readable) > _LISTED_MAX else tuple(shown)
+    )
 
 
 def _shown(shape: Collection, agent: Agent) -> Mapping[str, Any]:

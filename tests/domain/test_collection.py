@@ -1,5 +1,7 @@
 """Collections: their rules with lines, and records as files and notes."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +18,9 @@ from orgvault.domain.collection_file import (
 )
 from orgvault.domain.collection_query import Query, matching
 from orgvault.domain.collection_values import faults, parsed
+from orgvault.domain.harmless import Harmless
 from orgvault.domain.roster import Agent, Roster
+from orgvault.domain.snapshot import Snapshot, state_section
 
 FILE = "collection.yaml"
 AT = "2026-11-20T09:14:03Z"
@@ -271,10 +275,15 @@ def test_state_lists_what_the_agent_can_read() -> None:
 
 def test_state_lists_fifty_and_then_says_so() -> None:
     nova = Agent(id="nova", name="Nova")
-    assert len(listed([SHAPE] * 50, nova, _guild())) == 50
-    shown = listed([SHAPE] * 51, nova, _guild())
-    assert len(shown) == 51
-    assert shown[-1] == {"truncated": True}
+    for count, shown in ((50, 50), (51, 51), (60, 51)):
+        snapshot = Snapshot(
+            utc_now="2026-11-20T09:14:03Z", max_tool_calls=1,
+            collections=listed([SHAPE] * count, nova, _guild()),
+        )  # fmt: skip
+        text = state_section(snapshot, (), Harmless(str))
+        found = json.loads(text.partition("State:\n")[2])["collections"]
+        assert len(found) == shown
+        assert (found[-1] == {"truncated": True}) is (count > 50)
 
 
 def test_notes_in_a_protected_folder_are_not_listed() -> None:
