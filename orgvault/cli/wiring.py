@@ -200,8 +200,8 @@ def _at(found: Vault, roster: Roster, acting: Actor) -> Desk:
 
 def _secrets(roster: Roster) -> tuple[str, ...]:
     """The values, in this environment, of every secret that is bound to an agent."""
-    bound = [one for agent in roster.agents.values() for one in agent.block.get("secrets") or ()]
-    values = (os.environ.get(one["name"], "") for one in bound)
+    bound = {name for agent in roster.agents.values() for name in agent.secrets}
+    values = (os.environ.get(name, "") for name in bound)
     return tuple(sorted(filter(None, values)))
 
 

@@ -90,6 +90,11 @@ class Agent:
     memory_fault: str = ""
     block: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The names of the secrets that are bound to it."""
+        return frozenset(one["name"] for one in self.block.get("secrets") or ())
+
 
 @dataclass(frozen=True, kw_only=True)
 class Roster:

@@ -41,7 +41,7 @@ def post(desk: Desk, text: str, run: str | None = None) -> Posted:
     Raises NothingSaid, BadValue, or VaultBusy with nothing written: a number is given once.
     """
     author = desk.actor.name
-    own = desk.roster.agents.get(author) if not desk.actor.is_person else None
+    own = _self(desk)
     desk.require("post", "post in the group chat", own)
     words = desk.masked(chat.clean(text))
     if not words:

@@ -10,7 +10,7 @@ from orgvault.services.task_text import task_text
 def warnings_of_tasks(desk: Desk) -> Iterator[str]:
     """What is to be told of Tasks: one that is too large, and one that its agent can change.
 
-    Such a Task still starts runs; its manifest says so, too.
+    The second kind still starts runs, whose manifests say so, too.
     """
     for agent in desk.roster.agents.values():
         try:

@@ -25,18 +25,13 @@ def environment(desk: Desk, agent: Agent, run: str, inherited: Mapping[str, str]
     Not inherited are other agents' secrets, who the dispatcher acts as, and the repository that git
     was at work on when it was started by a hook.
     """
-    own = {one["name"] for one in agent.block.get("secrets") or ()}
-    bound = {
-        one["name"]
-        for other in desk.roster.agents.values()
-        for one in other.block.get("secrets") or ()
-    }
+    bound = {name for other in desk.roster.agents.values() for name in other.secrets}
     given = (agent.block.get("client") or {}).get("env") or {}
     return {
         **{
             name: value
             for name, value in inherited.items()
-            if name not in bound - own and not _is_ours(name)
+            if name not in bound - agent.secrets and not _is_ours(name)
         },
         **given,
         "ORGVAULT_VAULT": desk.vault.root,

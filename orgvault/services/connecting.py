@@ -152,7 +152,7 @@ def _told(desk: Desk, agent: Agent, run: str) -> dict[str, Any]:
 
 def _secrets(desk: Desk, agent: Agent, connector: Connector) -> dict[str, str]:
     """The secrets that a hook may have: those of its login that are bound to the agent and set."""
-    bound, given = _bound(agent), desk.environment
+    bound, given = agent.secrets, desk.environment
     return {
         name: given[name] for name in connector.manifest.login if name in bound and given.get(name)
     }
@@ -161,11 +161,7 @@ def _secrets(desk: Desk, agent: Agent, connector: Connector) -> dict[str, str]:
 def _missing(desk: Desk, agent: Agent, connector: Connector) -> str:
     """What the connector's login lacks for an agent; empty when it is connected."""
     is_set = [name for name in connector.manifest.login if desk.environment.get(name)]
-    return ", ".join(missing_login(connector.manifest.login, _bound(agent), is_set))
-
-
-def _bound(agent: Agent) -> frozenset[str]:
-    return frozenset(one["name"] for one in agent.block.get("secrets") or ())
+    return ", ".join(missing_login(connector.manifest.login, agent.secrets, is_set))
 
 
 # ── for the owner ───────────────────────────────────────────────────────────────────────────

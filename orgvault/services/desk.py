@@ -73,14 +73,21 @@ class Desk:
 
     def protects(self, path: str) -> bool:
         """Whether a path that somebody hands over names a protected place, or leads to one."""
+        return self._protects(path, path)
+
+    def protects_own(self, path: str) -> bool:
+        """The same for a path in the vault, from whatever folder we are called."""
+        return self._protects(path, f"{self.vault.root}/{path}")
+
+    def _protects(self, named: str, place: str) -> bool:
         from orgvault.domain.masking import mentions_protected
 
         protected = self.roster.protected
         return (
-            mentions_protected(path, protected)
-            or self.leads_into_protected(path)
+            mentions_protected(named, protected)
+            or self.leads_into_protected(place)
             # A link to a place of that name elsewhere; of the vault's own path that says nothing.
-            or (not self._within(path) and mentions_protected(_real(path), protected))
+            or (not self._within(place) and mentions_protected(_real(place), protected))
         )
 
     def leads_into_protected(self, path: str) -> bool:
@@ -112,17 +119,6 @@ class Desk:
         if not inside and not outside:
             return "a link that leads out of the vault"
         return "a link that leads to a protected place" if self.protects_own(path) else ""
-
-    def protects_own(self, path: str) -> bool:
-        """The same as `protects` for a path in the vault, from whatever folder we are called."""
-        from orgvault.domain.masking import mentions_protected
-
-        place, protected = f"{self.vault.root}/{path}", self.roster.protected
-        return (
-            mentions_protected(path, protected)
-            or self.leads_into_protected(place)
-            or (not self._within(place) and mentions_protected(_real(place), protected))
-        )
 
     def _within(self, path: str) -> str:
         """The path below the vault's root, links followed; empty when it leads elsewhere."""

@@ -197,13 +197,12 @@ def ended_run(ended: "ClientResult", finished: Finished, ids: tuple[str, ...]) -
 
 def _card(desk: Desk, card_id: str) -> str:
     """A card as its agent is to read it; its id alone where its note cannot be read."""
-    from orgvault.domain.frontmatter import FRONTMATTER
+    from orgvault.domain.card_file import card_body
 
     stored = Cards(desk.vault, desk.roster.pages_folder).get(card_id, [])
     if stored is None:
         return f"Card {card_id}"
-    body = FRONTMATTER.sub("", stored.text, count=1).strip()
-    return f"Card {card_id}: {stored.card.title}\n\n{body}".strip()
+    return f"Card {card_id}: {stored.card.title}\n\n{card_body(stored.text).strip()}".strip()
 
 
 class _Turn:
