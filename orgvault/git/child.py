@@ -57,6 +57,11 @@ class Child:
             while content:
                 content = content[os.write(self._stdin, content) :]
 
+    def feed(self, content: bytes) -> None:
+        """Write all of its input, and close it."""
+        self.send(content)
+        self._stdin = _closed(self._stdin)
+
     def line(self, limit_s: float | None = None) -> bytes:
         """Its next line with the line end; empty when it has closed its output.
 
@@ -119,8 +124,9 @@ class Child:
         waiting = poll()
         got = {self._stdout: bytearray(), self._stderr: bytearray()}
         unsent = memoryview(content)
-        os.set_blocking(self._stdin, False)
-        waiting.register(self._stdin, POLLOUT)
+        if self._stdin >= 0:
+            os.set_blocking(self._stdin, False)
+            waiting.register(self._stdin, POLLOUT)
         for one in got:
             waiting.register(one, POLLIN)
         unread = set(got)

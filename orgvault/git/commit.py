@@ -21,7 +21,7 @@ from orgvault.git.faults import (
     StagedOtherwise,
     UpdateRefFailed,
 )
-from orgvault.git.index import Index, held
+from orgvault.git.index import Index, NextIndex, held
 from orgvault.git.objects import FILE, FOLDER, Objects, Tree, TreeEntry
 from orgvault.git.refs import RefMove
 from orgvault.git.repository import Head, Identity, Repository
@@ -108,17 +108,20 @@ class Committer:
         landed = Landed(chain.commits, chain.remarks)
         if landed.commits:
             subject = steps[-1].message.partition("\n")[0]
-            with RefMove(self._repository, ref, subject, self._lock) as move:
-                self.objects.sync()  # while git starts
+            with (
+                RefMove(self._repository, ref, subject, self._lock) as move,
+                self._index.next(entries) as coming,
+            ):
+                self.objects.sync()  # while git is at work
                 with self._index.held(ref, landed.commits[-1]):
-                    self._move(move, head, landed.commits[-1], steps, entries)
+                    self._move(move, head, landed.commits[-1], steps, coming)
         else:
             self._not_staged(head, steps)
         return landed
 
     def _move(
         self, move: RefMove, head: Head, new: str, steps: Sequence[Step],
-        entries: Mapping[str, TreeEntry | None],
+        coming: NextIndex,
     ) -> None:  # fmt: skip
         ref = head.ref or ""
         self._not_in_progress()
@@ -126,18 +129,18 @@ class Committer:
         texts = {path for step in steps for path in step.texts}
         doubtful = self._index.unlike({path: self._in_head(head, path) for path in sorted(texts)})
         listing = self._index.start_listing(doubtful)
-        with self._index.copied(entries) as copy:
-            staged = self._index.listed(listing)
-            for step in steps:
-                self._staged_alike(head, step, doubtful, staged)
-            if not move.prepared():
-                raise self._refusal(move, head, new)
-            # From here on git keeps HEAD and the branch where they are.
-            if self._repository.head() != head:
-                raise Moved(ref)
-            with self._index.replaced(copy):
-                if not move.finish() and self._repository.head().oid != new:
-                    raise self._failure(move, ref, new)
+        place = coming.made()
+        staged = self._index.listed(listing)
+        for step in steps:
+            self._staged_alike(head, step, doubtful, staged)
+        if not move.prepared():
+            raise self._refusal(move, head, new)
+        # From here on git keeps HEAD and the branch where they are.
+        if self._repository.head() != head:
+            raise Moved(ref)
+        with self._index.replaced(place):
+            if not move.finish() and self._repository.head().oid != new:
+                raise self._failure(move, ref, new)
 
     def _not_in_progress(self, patience_s: float = 0.0) -> None:
         if operation := self._repository.operation():

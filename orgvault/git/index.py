@@ -1,7 +1,7 @@
 """The person's index: its lock, taken with a token that proves whose it is, and our entries in it.
 
-The index is never written in place.  git updates a copy; the copy is renamed over the index while
-`index.lock` is ours, so that the person's staged work is carried over as it is.
+The index is never written in place.  git makes the next one beside it, which is renamed over the
+index while `index.lock` is ours, so that the person's staged work is carried over as it is.
 """
 
 import json
@@ -106,29 +106,22 @@ class Index:
         return staged
 
     @contextmanager
-    def copied(self, entries: Mapping[str, TreeEntry | None]) -> Iterator[str]:
-        """A copy of the index with the entries put in (None: taken out), durable."""
-        copy = os.path.join(self._private, f"index.{os.getpid()}")
+    def next(self, entries: Mapping[str, TreeEntry | None]) -> Iterator["NextIndex"]:
+        """The index with the entries put in (None: taken out): git begins to make it at once."""
+        place = os.path.join(self._private, f"index.{os.getpid()}")
+        coming = NextIndex(self._repository, self._path, place, self._lock, entries)
         try:
-            if not self._from_working_files(copy, entries):
-                self._from_objects(copy, entries)
-            with open(copy, "rb") as file:
-                os.fsync(file.fileno())
-            yield copy
+            yield coming
         finally:
-            _unlink(copy)
-            _unlink(f"{copy}.lock")
+            coming.close()
 
     @contextmanager
     def replaced(self, copy: str) -> Iterator[None]:
-        """The copy in the index's place; the former index again if the body fails."""
+        """A next index in the index's place; the former again if the body fails."""
         former = f"{copy}.former"
         _unlink(former)
         with suppress(FileNotFoundError):
-            try:
-                os.link(self._path, former)
-            except OSError:  # a file system without hard links
-                _copy(self._path, former)
+            _link(self._path, former)
         try:
             os.replace(copy, self._path)
             try:
@@ -149,52 +142,6 @@ class Index:
             os.replace(former, self._path)
         else:
             _unlink(self._path)
-
-    def _from_working_files(self, copy: str, entries: Mapping[str, TreeEntry | None]) -> bool:
-        """Let git read our working files, so that the entries carry their times and sizes.
-
-        Without those, plumbing such as `git diff-files` takes our files for changed until the
-        next `git status`.  False when the result is not exactly ours: somebody has just edited
-        a file, or a filter applies to it.
-        """
-        self._copy(copy)
-        try:
-            self._update(copy, ["--stdin"], [os.fsencode(path) for path in entries])
-        except GitFailed:
-            return False
-        with open(copy, "rb") as file:
-            content = file.read()
-        return all(
-            bytes.fromhex(entry.oid) in content if entry else not self._exists(path)
-            for path, entry in entries.items()
-        )
-
-    def _exists(self, path: str) -> bool:
-        return os.path.lexists(os.path.join(self._repository.top, path))
-
-    def _from_objects(self, copy: str, entries: Mapping[str, TreeEntry | None]) -> None:
-        nothing = "0" * (64 if self._repository.object_format == "sha256" else 40)
-        self._copy(copy)
-        lines = [
-            f"{entry.mode if entry else 0} {entry.oid if entry else nothing}\t".encode()
-            + os.fsencode(path)
-            for path, entry in entries.items()
-        ]
-        self._update(copy, ["--index-info"], lines)
-
-    def _update(self, copy: str, how: list[str], lines: list[bytes]) -> None:
-        self._repository.git(
-            "update-index", "--add", "--remove", "-z", *how,
-            stdin=b"".join(line + b"\0" for line in lines), env={"GIT_INDEX_FILE": copy},
-            keep=[self._lock],
-        )  # fmt: skip
-
-    def _copy(self, copy: str) -> None:
-        try:
-            # With its time: to git a file as new as the index may have changed unseen.
-            _copy(self._path, copy)
-        except FileNotFoundError:
-            _unlink(copy)
 
     def _take(self, content: bytes) -> bool:
         """Make the lock with its content in one step: a crash leaves no lock without a token."""
@@ -268,6 +215,97 @@ class Index:
         refs.clear_orphans(self._repository, self._repository.git_dir, ref, oid, since_s)
 
 
+class NextIndex:
+    """An index in the making at `place`: begun before the lock is ours, while objects are synced.
+
+    It is made of the index that stands there as it begins, and anew if that is another once we
+    hold the lock.
+    """
+
+    def __init__(
+        self, repository: Repository, path: str, place: str, lock: int,
+        entries: Mapping[str, TreeEntry | None],
+    ) -> None:  # fmt: skip
+        self._repository = repository
+        self._path = path
+        self._place = place
+        self._lock = lock
+        self._entries = entries
+        self._begin()
+
+    def made(self) -> str:
+        """Its file, durable.  Call it while the lock is ours."""
+        good = self._ended()
+        if self._mark != _mark(self._path):
+            self._begin()
+            good = self._ended()
+        if not good:
+            self._from_objects()
+        with open(self._place, "rb") as file:
+            os.fsync(file.fileno())
+        return self._place
+
+    def close(self) -> None:
+        """Leave nothing of it."""
+        self._making.kill()
+        _unlink(self._place)
+        _unlink(f"{self._place}.lock")
+
+    def _begin(self) -> None:
+        """Let git read our working files, so that the entries carry their times and sizes.
+
+        Without those, plumbing such as `git diff-files` takes our files for changed until the
+        next `git status`.
+        """
+        self._copy()
+        self._mark = _mark(self._place)
+        self._making = self._update(["--stdin"], [os.fsencode(path) for path in self._entries])
+
+    def _ended(self) -> bool:
+        """Wait for git; whether the result is exactly ours.
+
+        It is not where somebody has just edited a file, or a filter applies to it.
+        """
+        try:
+            self._repository.end(self._making)
+        except GitFailed:
+            return False
+        with open(self._place, "rb") as file:
+            content = file.read()
+        return all(
+            bytes.fromhex(entry.oid) in content if entry else not self._exists(path)
+            for path, entry in self._entries.items()
+        )
+
+    def _from_objects(self) -> None:
+        nothing = "0" * (64 if self._repository.object_format == "sha256" else 40)
+        self._copy()
+        lines = [
+            f"{entry.mode if entry else 0} {entry.oid if entry else nothing}\t".encode()
+            + os.fsencode(path)
+            for path, entry in self._entries.items()
+        ]
+        self._making = self._update(["--index-info"], lines)
+        self._repository.end(self._making)
+
+    def _update(self, how: Sequence[str], lines: Sequence[bytes]) -> Child:
+        """Start git on the file at `place`; it writes no objects, which are ours to make sure."""
+        making = self._repository.start(
+            "update-index", "--add", "--remove", "--info-only", "-z", *how,
+            env={"GIT_INDEX_FILE": self._place}, keep=[self._lock],
+        )  # fmt: skip
+        making.feed(b"".join(line + b"\0" for line in lines))
+        return making
+
+    def _copy(self) -> None:
+        _unlink(self._place)
+        with suppress(FileNotFoundError):
+            _link(self._path, self._place)  # git writes another file, too, and renames it
+
+    def _exists(self, path: str) -> bool:
+        return os.path.lexists(os.path.join(self._repository.top, path))
+
+
 def held(path: str) -> LockHeld:
     """The refusal that names a lock, its age and who has it open."""
     return LockHeld(path, _age(age_s(path) or 0.0), holders(path))
@@ -311,10 +349,27 @@ def _unlink(path: str) -> None:
         os.unlink(path)
 
 
-def _copy(path: str, to: str) -> None:
-    """Copy a file with its mode and times (`shutil` costs every cold command 2 ms)."""
-    about = os.stat(path)
-    with open(path, "rb") as source, open(to, "wb") as target:
-        target.write(source.read())
-        os.fchmod(target.fileno(), about.st_mode & 0o777)
-    os.utime(to, ns=(about.st_atime_ns, about.st_mtime_ns))
+def _mark(path: str) -> tuple[int, ...] | None:
+    """What tells a file from any other that had or gets its name; None when there is none."""
+    try:
+        about = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
+
+
+def _link(path: str, to: str) -> None:
+    """Give a file a second name; where there are no hard links, a copy with its mode and times.
+
+    The times count: to git a file as new as the index may have changed unseen.
+    """
+    try:
+        os.link(path, to)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        about = os.stat(path)
+        with open(path, "rb") as source, open(to, "wb") as target:
+            target.write(source.read())  # `shutil` costs every cold command 2 ms
+            os.fchmod(target.fileno(), about.st_mode & 0o777)
+        os.utime(to, ns=(about.st_atime_ns, about.st_mtime_ns))

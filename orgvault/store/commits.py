@@ -74,8 +74,14 @@ class Commits:
         Each entry is one commit; `leave` names one that is kept for later.  Raises what keeps it
         from doing so, with nothing half done.
         """
+        names = [name for name in self._spool.names() if name != leave]
+        if not names and not self._spool.has_journal():
+            return
+        with self.ready():  # before anything is read: thousands may wait for a merge to end
+            self._settle(ref, names)
+
+    def _settle(self, ref: str, names: Sequence[str]) -> None:
         unreadable: list[str] = []
-        names = (name for name in self._spool.names() if name != leave)
         mine = {
             name: entry
             for name, entry in self._spool.entries(names, unreadable).items()
@@ -86,11 +92,10 @@ class Commits:
             self._remark(f"{path} cannot be read, or is of a newer orgvault: it is left as it is")
         if journal is None and not mine:
             return
-        with self.ready():
-            self._spool.sweep()
-            if journal is not None and self._finish(journal, ref):
-                mine = {name: mine[name] for name in mine if name not in journal.companions}
-            self._drain(mine)
+        self._spool.sweep()
+        if journal is not None and self._finish(journal, ref):
+            mine = {name: mine[name] for name in mine if name not in journal.companions}
+        self._drain(mine)
 
     def make(self, entry: Entry, acknowledged: Sequence[Row]) -> None:
         """Journal, write and commit a change; its companions hold the rows `acknowledged`.

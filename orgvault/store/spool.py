@@ -42,10 +42,11 @@ class Spool:
 
     def names(self) -> list[str]:
         """The names of the spooled entries, oldest first."""
-        try:
-            return sorted(name for name in os.listdir(self._folder) if name.endswith(".json"))
-        except FileNotFoundError:
-            return []
+        return [name for name in files.names_in(self._folder) if name.endswith(".json")]
+
+    def holds(self, name: str) -> bool:
+        """Whether an entry is still spooled."""
+        return os.path.exists(os.path.join(self._folder, name))
 
     def entries(self, names: Iterable[str], unreadable: list[str]) -> dict[str, Entry]:
         """Spooled entries by name, oldest first, without those that another process has settled.

@@ -1,6 +1,7 @@
 """The person's vault comes first: our commits hold our paths, all else stays as it is."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -297,3 +298,59 @@ def test_git_status_needs_no_lock_of_ours(home: Home) -> None:
     home.record("nova", "e-1")
     done = subprocess.run(["git", "commit", "--allow-empty", "-qm", "x"], cwd=home.top, check=False)
     assert done.returncode == 0
+
+
+# Stands for git: once the next index is made, the person stages a file in the old one's place.
+STAGING = """\
+#!/bin/sh
+{git} "$@" || exit $?
+case "$* " in *" update-index "*)
+    [ -e {done} ] && exit
+    touch {done}
+    cp {index} {index}.theirs
+    GIT_INDEX_FILE={index}.theirs {git} -C {top} update-index --add note.md
+    mv {index}.theirs {index};;
+esac
+"""
+
+
+def test_what_is_staged_while_the_next_index_is_made_stays_staged(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.write("note.md", "staged just then\n")
+    stand_in = tmp_path / "bin/git"
+    stand_in.parent.mkdir()
+    words = {"done": tmp_path / "done", "index": home.git_dir / "index", "top": home.top}
+    stand_in.write_text(STAGING.format(git=shutil.which("git"), **words))
+    stand_in.chmod(0o755)
+    with monkeypatch.context() as patched:
+        patched.setenv("PATH", f"{stand_in.parent}{os.pathsep}{os.environ['PATH']}")
+        home.write_texts({"Org/a.md": "ours\n"}, row("nova", "e-1"))
+    assert (tmp_path / "done").exists()
+    assert home.git("status", "--porcelain") == "M  note.md\n"
+    assert home.text_in_head("Org/a.md") == "ours\n"
+    assert home.rows_in_head() == ["e-1"]
+
+
+def test_git_writes_no_object_of_ours_unsynced(home: Home) -> None:
+    """A filter makes another content of the file: only ours is stored."""
+    home.write(".gitattributes", "*.md filter=louder\n")
+    home.git("config", "filter.louder.clean", "tr a-z A-Z")
+    home.commit("loud", ".gitattributes")
+    home.write_texts({"Org/a.md": "never stored loudly\n"})
+    loud = home.git("hash-object", "Org/a.md").strip()
+    assert home.git("cat-file", "blob", "HEAD:Org/a.md") == "never stored loudly\n"
+    known = home.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    assert loud not in known
+
+
+def test_what_waits_is_not_read_while_it_cannot_be_committed(home: Home) -> None:
+    (home.git_dir / "MERGE_HEAD").write_text(f"{home.head()}\n")
+    home.record("nova", "e-1")
+    (Path(home.vault.private) / "spool/1-x.json").write_text("no entry\n")
+    assert home.record("nova", "e-2").remarks == [
+        "recorded, to be committed later: a merge is in progress"
+    ]
+    (home.git_dir / "MERGE_HEAD").unlink()
+    assert "1-x.json cannot be read" in home.record("nova", "e-3").remarks[0]
+    assert home.rows_in_head() == ["e-1", "e-2", "e-3"]
