@@ -41,9 +41,11 @@ class GitFailed(Exception):
     """Git could not do what it can in any sound repository."""
 
 
-def is_ours(path: str) -> bool:
-    """Whether the engine may write a path of the vault."""
-    return path.startswith((ORG, PAGES)) and not path.startswith(PERSONS)
+def is_ours(path: str, prefix: str = "") -> bool:
+    """Whether the engine may write a path; `prefix` is the vault's own in its repository."""
+    inside = path.removeprefix(prefix)
+    ours = path.startswith(prefix) and inside.startswith((ORG, PAGES))
+    return ours and not inside.startswith(PERSONS)
 
 
 @dataclass
@@ -69,7 +71,7 @@ class Logs:
 
 @dataclass
 class Vault:
-    """A vault at the top of its repository, as a plain reader sees it."""
+    """A vault as a plain reader sees it."""
 
     root: Path
 
@@ -77,6 +79,10 @@ class Vault:
         """The folder of the spool and the journal."""
         told = git(self.root, "rev-parse", "--git-common-dir").decode().strip()
         return (self.root / told).resolve() / "orgvault"
+
+    def prefix(self) -> str:
+        """The path of the vault in its repository: empty at the top, else with a `/` at its end."""
+        return git(self.root, "rev-parse", "--show-prefix").decode().rstrip("\n")
 
     def files(self) -> Iterator[tuple[str, Path]]:
         """Every file outside .git, by its path in the vault."""
@@ -96,6 +102,8 @@ class Vault:
     def in_head(self, revision: str = "HEAD") -> Logs:
         """The rows of a commit."""
         found = Logs()
+        if not git(self.root, "rev-parse", "-q", "--verify", revision, ok=(0, 1)):
+            return found  # an unborn branch
         told = git(self.root, "ls-tree", "-r", "-z", revision, "--", ORG)
         lines = [one.partition(b"\t") for one in told.split(b"\0") if one.endswith(b".jsonl")]
         names = [line[0].split()[2] for line in lines]
@@ -154,13 +162,14 @@ class Seen:
 def see(root: Path) -> Seen:
     """A vault as it stands."""
     vault = Vault(root)
-    index = git(root, "ls-files", "-s", "-z").split(b"\0")
+    prefix = vault.prefix()
+    index = git(root, "ls-files", "-s", "-z", "--full-name").split(b"\0")
     status = git(root, "status", "--porcelain=v2", "-z", "--untracked-files=all").split(b"\0")
     return Seen(
         git(root, "rev-parse", "-q", "--verify", "HEAD", ok=(0, 1)).decode().strip(),
         git(root, "symbolic-ref", "-q", "HEAD", ok=(0, 1)).decode().strip(),
-        tuple(one for one in index if not is_ours(_path(one))),
-        tuple(one for one in status if not is_ours(_path_of_status(one))),
+        tuple(one for one in index if not is_ours(_path(one), prefix)),
+        tuple(one for one in status if not is_ours(_path_of_status(one), prefix)),
         {name: path.read_bytes() for name, path in vault.files() if not is_ours(name)},
         vault.on_disk().rows,
         vault.claims(),
@@ -247,8 +256,8 @@ def commits_since(root: Path, head: str) -> list[str]:
     )
     wrong = [] if ancestor.returncode == 0 else ["HEAD no longer has the old HEAD in it"]
     told = git(root, "diff", "--name-only", "-z", "--no-renames", head, "HEAD").decode()
-    paths = [one for one in told.split("\0") if one]
-    wrong += [f"{one} was committed and is not ours" for one in paths if not is_ours(one)]
+    paths, prefix = [one for one in told.split("\0") if one], Vault(root).prefix()
+    wrong += [f"{one} was committed and is not ours" for one in paths if not is_ours(one, prefix)]
     bodies = git(root, "log", "-z", "--format=%B", f"{head}..HEAD").decode().split("\0")
     wrong += [
         f"a commit without our trailer: {body.splitlines()[:1]}"
@@ -256,7 +265,7 @@ def commits_since(root: Path, head: str) -> list[str]:
         if body.strip() and "Orgvault-Op: " not in body
     ]
     dirty = git(root, "status", "--porcelain", "-z", "--", ORG, PAGES).decode().split("\0")
-    return wrong + [f"not committed: {one}" for one in dirty if one and is_ours(one[3:])]
+    return wrong + [f"not committed: {one}" for one in dirty if one and is_ours(one[3:], prefix)]
 
 
 def unparsed(root: Path) -> list[str]:

@@ -22,6 +22,7 @@ from tests.proposals import SKILL, change_of_lines, commit, filed
 
 CASES = Path(__file__).resolve().parents[2] / ".torture"
 ORGVAULT = (sys.executable, "-m", "orgvault")
+CODEX = str(Path(__file__).resolve().parents[1] / "data/sessions/codex")
 LIMIT_S = 60
 HANGS = 124
 
@@ -130,16 +131,22 @@ def commands(scene: Scene) -> dict[str, tuple[str, ...]]:
         "routine pause": ("routine", "pause", "weekly-digest"),
         "routine add": ("routine", "add", "nova", "feed", "Look at it.", "--cron", "0 7 * * 1"),
         "script add": (
-            "script",
-            "add",
-            "nova",
-            "tell",
-            "--command",
-            "date",
-            "--description",
-            "The time.",
+            "script", "add", "nova", "tell", "--command", "date", "--description", "The time.",
         ),
-    }
+        "import codex": ("import", "codex", CODEX, "--agent", "juno"),
+        "run exec": ("run", "exec", "nova", "--message", "Look at the feed.", "--", "cat"),
+        "dispatch": ("dispatch", "--once", "--agent", "nova"),
+        "routine resume": ("routine", "resume", "weekly-digest"),
+        "collection add": (
+            "collection", "add", "loans", "--purpose", "Who has which tool.", "--column",
+            "tool:text:required", "--column", "due:date", "--access", "nova=write",
+        ),
+        "record add": (
+            "record", "add", "reading-queue", "title=The Gardener", "suggested_by=kim",
+            "state=asked",
+        ),
+        "init": ("init",),
+    }  # fmt: skip
     return {name: words for name, words in all_of_them.items() if _exists(words[0])}
 
 
@@ -148,12 +155,32 @@ def ready(name: str, scene: Scene) -> Scene:
     if name == "memory render":
         core = scene.root / ".agents/org/memory/nova/core.md"
         core.write_text("\n".join(core.read_text("utf-8").splitlines()[:-2]) + "\n", "utf-8")
-        words = ["git", "-c", "gc.auto=0", "commit", "-q", "-m", "By hand", "--", str(core)]
-        subprocess.run(words, cwd=scene.root, check=True)
+        _by_hand(scene, core)
     if name == "compile":
         org = scene.root / ".agents/org/org.yaml"
         org.write_bytes(org.read_bytes().replace(b"Plans the work and", b"Plans the days and"))
+    if name == "dispatch":
+        org = scene.root / ".agents/org/org.yaml"
+        org.write_bytes(org.read_bytes().replace(b"[claude, -p, --output-format, json]", b"[cat]"))
+        _first(scene, "compile")
+    if name == "init":
+        schema = scene.root / ".agents/org/org.schema.json"
+        schema.unlink()
+        _by_hand(scene, schema)
+    if name == "routine resume":
+        _first(scene, "routine", "pause", "weekly-digest")
     return scene
+
+
+def _by_hand(scene: Scene, path: Path) -> None:
+    words = ["git", "-c", "gc.auto=0", "commit", "-q", "-m", "By hand", "--", str(path)]
+    subprocess.run(words, cwd=scene.root, check=True)
+
+
+def _first(scene: Scene, *words: str) -> None:
+    ended = run(scene.root, words)
+    if ended.code:
+        raise AssertionError(words, ended)
 
 
 def _exists(verb: str) -> bool:

@@ -10,8 +10,9 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from tests.torture import invariants
@@ -19,6 +20,11 @@ from tests.torture.faults import NEXT
 from tests.torture.scene import Scene, commands, model, ready, run, save, workshop
 
 LOCKS = ("index.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock")
+# Commands that change files which stand there: refused while the person is about to commit them.
+STAGED = (
+    "memory edit", "memory retire", "memory render", "task done", "task close", "compile",
+    "proposal close", "routine pause", "routine resume",
+)  # fmt: skip
 HOSTILE = ("-rf.md", "new\nline.md", "tab\t.md", 'quo"te.md', "ümläut.md", ":(top)x.md", "*.md")
 
 
@@ -26,13 +32,15 @@ class State(NamedTuple):
     """How to get into a state and out of it.
 
     `waits`: rows are acknowledged there and committed later, texts answer 75; `refused`: every
-    write answers so.
+    write answers so.  `answers` are the commands that rightly end otherwise there.  `enter` gives
+    the place of the vault when that is another now.
     """
 
-    enter: Callable[[Path], None]
+    enter: Callable[[Path], Path | None]
     leave: tuple[str, ...] = ()
     waits: bool = False
     refused: int = 0
+    answers: Mapping[str, int] = MappingProxyType({})
 
 
 def sh(root: Path, *lines: str) -> None:
@@ -60,8 +68,31 @@ def _lines(*lines: str) -> Callable[[Path], None]:
     return lambda root: sh(root, *lines)
 
 
+def _beside(name: str, *lines: str) -> Callable[[Path], Path]:
+    """Lines after which the vault is the folder `name` beside the one it was in."""
+
+    def enter(root: Path) -> Path:
+        sh(root, *lines)
+        return root.parent / name
+
+    return enter
+
+
 def _lock(name: str) -> Callable[[Path], None]:
-    return lambda root: (root / ".git" / name).write_bytes(b"")  # type: ignore[return-value]
+    def enter(root: Path) -> None:
+        (root / ".git" / name).write_bytes(b"")
+
+    return enter
+
+
+def _below(root: Path) -> Path:
+    sh(
+        root, "git stash -q -u", "mkdir 'My notes'",
+        "git ls-tree -z --name-only HEAD | xargs -0 -I% git mv % 'My notes/'",
+        "git commit -q -m 'Everything in one folder'",
+        "echo staged > new.md", "git add new.md", "echo edited >> 'My notes/Areas/Log.md'",
+    )  # fmt: skip
+    return root / "My notes"
 
 
 def _hostile(root: Path) -> None:
@@ -122,6 +153,22 @@ STATES: dict[str, State] = {
     "a branch that stands for another": State(
         _lines("git symbolic-ref refs/heads/trunk refs/heads/main",
             "git symbolic-ref HEAD refs/heads/trunk")),
+    "an unborn branch": State(
+        _lines("git update-ref -d HEAD"), ("git add -A", "git commit -q -m First"),
+        answers={**dict.fromkeys(STAGED, 5), "proposal shipped": 1}),
+    "a linked worktree": State(
+        _beside("tree", "git worktree add -q -b side ../tree", "echo mine >> ../tree/note.md")),
+    "a submodule": State(
+        _beside("outer/vault", "git init -q ../outer",
+            'git -C ../outer -c protocol.file.allow=always submodule -q add "$PWD" vault',
+            "echo mine > ../outer/vault/note.md")),
+    "a shallow clone": State(
+        _beside("clone", 'git clone -q --depth 1 "file://$PWD" ../clone',
+            "echo mine > ../clone/note.md"),
+        answers={"proposal shipped": 1, "ledger sync": 1}),
+    "below the root": State(_below, answers={"proposal shipped": 1}),
+    "ignored by git": State(
+        _lines("printf '.agents/\\nOrg/\\n' >> .git/info/exclude"), answers={"init": 1}),
     "a foreign owner": State(
         _lines("chown -R 12345 ."), (f"chown -R {os.getuid()} .",), refused=1),
 }  # fmt: skip
@@ -130,12 +177,13 @@ STATES: dict[str, State] = {
 def tried(scene: Scene, state: State, name: str, words: tuple[str, ...]) -> tuple[str, list[str]]:
     """Run a command in a state, and leave it: how the command ended, and what was wrong."""
     root = ready(name, scene).root
-    state.enter(root)
+    root = state.enter(root) or root
     foreign = state.refused == 1
     before = None if foreign else invariants.see(root)
     ended = run(root, words)
     wrong = [ended.rude()] * bool(ended.rude())
-    if ended.code not in ({state.refused} if state.refused else {0, 75} if state.waits else {0}):
+    expected = {0, 75} if state.waits else {state.answers.get(name, state.refused)}
+    if ended.code not in expected:
         wrong.append(f"ended with {ended.code}: {ended.err}")
     if before is not None:
         wrong += invariants.persons_work(root, before)
@@ -161,8 +209,9 @@ def combinations(
         if (number - start) % stride:
             continue
         place = folder / f"v{number}"
+        place.mkdir()
         words = commands(scene)[name]
-        outcome, wrong = tried(scene.copy(place), STATES[state], name, words)
+        outcome, wrong = tried(scene.copy(place / "vault"), STATES[state], name, words)
         done[outcome] += 1
         if wrong:
             done["wrong"] += 1
