@@ -11,7 +11,7 @@ from orgvault.domain.audit.places import COMPILED, ORG, SOURCE
 from orgvault.domain.roster import Agent
 from orgvault.services.desk import Desk
 from orgvault.services.history_walk import SHORT, WHERE, HistoryWalk, changes, entries, facts_of
-from orgvault.store.ancestry import Ancestry, Past, Walked, is_file
+from orgvault.store.ancestry import Ancestry, TreeFiles, Walked, is_file
 from orgvault.store.head_record import HeadRecord
 from orgvault.values import dataclass
 
@@ -90,7 +90,7 @@ class _Audit:
 
     # ── HEAD ────────────────────────────────────────────────────────────────────────────────
 
-    def _compiled(self, head: Past) -> None:
+    def _compiled(self, head: TreeFiles) -> None:
         """org-agents.json against org.yaml, and every core.md against its claims."""
         compiled, source = head.read(COMPILED), head.read(SOURCE)
         if source is not None:
@@ -109,7 +109,7 @@ class _Audit:
             if "core" in agent.memory.tiers:
                 self._core(head, agent)
 
-    def _core(self, head: Past, agent: Agent) -> None:
+    def _core(self, head: TreeFiles, agent: Agent) -> None:
         path = f"{ORG}memory/{agent.id}/core.md"
         entry = head.entry(path)
         if entry is None or not is_file(entry):
@@ -132,7 +132,7 @@ class _Audit:
 
     # ── what an earlier audit saw ───────────────────────────────────────────────────────────
 
-    def _compare(self, tip: Walked, head: Past) -> bool:
+    def _compare(self, tip: Walked, head: TreeFiles) -> bool:
         """Whether all that an earlier audit saw is still there."""
         recorded = HeadRecord(self._desk.vault).read()
         lost = 0
@@ -155,7 +155,7 @@ class _Audit:
             self._report.note("", f"{name[:SHORT]}, which was audited, is gone; nothing is fewer")
         return len(fewer)
 
-    def _lost(self, was: Walked, tip: Walked, head: Past) -> int:
+    def _lost(self, was: Walked, tip: Walked, head: TreeFiles) -> int:
         """What a commit that HEAD no longer stands on holds, and HEAD does not; how much."""
         apart, before = Report(), self._history.at(was.tree)
         deltas = next(self._history.deltas([(was.tree, tip.tree)], WHERE))

@@ -11,7 +11,7 @@ from orgvault.domain.roster import Agent
 from orgvault.domain.wake import Asked, Reason, WakeEvent
 from orgvault.errors import OrgvaultError, VaultBusy
 from orgvault.services.desk import Desk, row, sound
-from orgvault.services.faults import NothingSaid
+from orgvault.services.run_faults import NothingSaid
 from orgvault.services.waking import added
 from orgvault.store.cards import Cards
 from orgvault.store.chat import Chat

@@ -12,8 +12,7 @@ from orgvault.domain.instants import normal
 from orgvault.domain.problem import Problem
 from orgvault.domain.record import Violation, read
 from orgvault.errors import AlreadySo, BadRunId, BadValue, NotAllowed
-from orgvault.services.desk import Desk
-from orgvault.services.refusals import (
+from orgvault.services.collection_faults import (
     NoColumn,
     NoPair,
     Twice,
@@ -21,6 +20,7 @@ from orgvault.services.refusals import (
     UnfitRecord,
     UnknownCollection,
 )
+from orgvault.services.desk import Desk
 from orgvault.store.collections import Collections
 from orgvault.values import dataclass
 

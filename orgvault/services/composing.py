@@ -25,7 +25,7 @@ from orgvault.domain.run import (
 )
 from orgvault.domain.snapshot import ConnectorKey, Snapshot
 from orgvault.services.desk import Desk
-from orgvault.services.faults import (
+from orgvault.services.run_faults import (
     NoTemplate,
     NotItsRoutine,
     UnknownMessage,

@@ -10,7 +10,7 @@ from orgvault.domain.problem import Problem
 from orgvault.domain.record import plain
 from orgvault.domain.roster import Agent
 from orgvault.services.desk import Desk
-from orgvault.services.faults import UnknownConnector
+from orgvault.services.run_faults import UnknownConnector
 from orgvault.store.connectors import CATALOG, Connectors
 from orgvault.store.roster import SOURCE
 from orgvault.values import dataclass

@@ -12,7 +12,7 @@ from orgvault.domain.audit.pair import Changed, Facts, Pair, trailers
 from orgvault.domain.audit.places import ORG, SEGMENTS, UNREAD, Spot, spot
 from orgvault.domain.audit.proof import Proof
 from orgvault.domain.roster import Roster
-from orgvault.store.ancestry import Ancestry, Delta, Entry, Past, Walked, is_file
+from orgvault.store.ancestry import Ancestry, Delta, Entry, TreeFiles, Walked, is_file
 
 WHERE = ".agents"
 SHORT = 10  # hexadecimal digits of a commit that people are shown
@@ -40,7 +40,7 @@ class HistoryWalk:
         self._texts: set[str] = set()
         self._wanted: dict[str, tuple[str, str, str]] = {}  # text: commit, path, run
 
-    def walk(self, commits: Sequence[Walked], head: Past) -> None:
+    def walk(self, commits: Sequence[Walked], head: TreeFiles) -> None:
         """Look at commits (parents before children), the last of which is HEAD."""
         self._gather(head)
         self._boundary(commits)
@@ -59,7 +59,7 @@ class HistoryWalk:
         known = [*self.history.contents(self._sources.values()).values(), self._own_source or b""]
         return next((one for one in known if sha256(one).hexdigest() == sha), None)
 
-    def wrote(self, path: str, oid: str) -> tuple[Past, Roster] | None:
+    def wrote(self, path: str, oid: str) -> tuple[TreeFiles, Roster] | None:
         """The vault, and its roster, as it was when a core.md came to read as it does."""
         commit = self._cores.get((path, oid), "")
         known = self._roster(self._compiled.get(commit, ""))
@@ -69,7 +69,7 @@ class HistoryWalk:
 
     # ── before the walk ─────────────────────────────────────────────────────────────────────
 
-    def _gather(self, head: Past) -> None:
+    def _gather(self, head: TreeFiles) -> None:
         """Take in what HEAD and the spool prove, and count what HEAD holds."""
         for where, row in self._rows_of(head):
             self.proof.add(where.log, row.value)
@@ -98,7 +98,7 @@ class HistoryWalk:
             for path, entry in before.files(_FOLDER).items():
                 self._remember(name, path, entry)
 
-    def _rows_of(self, tree: Past) -> Iterator[tuple[Spot, rows.Row]]:
+    def _rows_of(self, tree: TreeFiles) -> Iterator[tuple[Spot, rows.Row]]:
         found = ((spot(path), one) for path, one in tree.files(_FOLDER).items() if is_file(one))
         segments = ((where, one) for where, one in found if where.kind in SEGMENTS)
         while part := list(islice(segments, _AT_ONCE)):
@@ -108,7 +108,7 @@ class HistoryWalk:
 
     # ── the walk ────────────────────────────────────────────────────────────────────────────
 
-    def _batch(self, commits: Sequence[Walked], head: Past, claims: Claims) -> None:
+    def _batch(self, commits: Sequence[Walked], head: TreeFiles, claims: Claims) -> None:
         wanted = [(one, parent) for one in commits for parent in (one.parents or ("",))]
         trees = [(self._trees.get(parent, ""), one.tree) for one, parent in wanted]
         deltas = list(self.history.deltas(trees, WHERE))
@@ -146,7 +146,7 @@ class HistoryWalk:
             changed,
         )
 
-    def _check(self, pair: Pair, head: Past, claims: Claims) -> None:
+    def _check(self, pair: Pair, head: TreeFiles, claims: Claims) -> None:
         for path, key, row in rows.check(pair, self.known, self.report):
             self._row(pair, path, key, row)
         claims.check(pair)

@@ -7,7 +7,7 @@ from orgvault.domain.intros import shape as pieces
 from orgvault.domain.run import KeptSection
 from orgvault.services.composing import Origin, Prepared, prepare, text_at
 from orgvault.services.desk import Desk
-from orgvault.services.faults import NoSuchSection, NoTemplate
+from orgvault.services.run_faults import NoSuchSection, NoTemplate
 from orgvault.services.showing import Sent, sent
 from orgvault.services.starting import kept_sections
 from orgvault.store.runs import MESSAGE

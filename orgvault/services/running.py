@@ -10,8 +10,8 @@ from orgvault.services.client_runs import environment, told_of
 from orgvault.services.composing import Origin
 from orgvault.services.desk import Desk
 from orgvault.services.dispatching import Clients, Dispatched, end_left, ended_run
-from orgvault.services.faults import RunsAlready
 from orgvault.services.reflecting import Reflecting
+from orgvault.services.run_faults import RunsAlready
 from orgvault.store.run_locks import RunLocks
 
 

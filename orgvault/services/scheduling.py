@@ -14,7 +14,7 @@ from orgvault.domain.routine import Routine
 from orgvault.domain.routine_file import with_values, write_routine
 from orgvault.domain.wake import WakeEvent
 from orgvault.services.desk import Desk, row, sound
-from orgvault.services.faults import (
+from orgvault.services.run_faults import (
     NoRoutine,
     RoutineAsWritten,
     RoutineExists,

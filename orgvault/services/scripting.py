@@ -11,8 +11,8 @@ from orgvault.domain.record import Violation, unsound
 from orgvault.domain.script import SCRIPT_FILE, Script, broken_rules
 from orgvault.domain.script_file import read_script, write_script
 from orgvault.errors import AlreadySo
+from orgvault.services.collection_faults import NoSchema, Twice, UnfitFile, UnfitScript
 from orgvault.services.desk import Desk
-from orgvault.services.refusals import NoSchema, Twice, UnfitFile, UnfitScript
 from orgvault.store.faults import NotANumber
 from orgvault.store.scripts import ABOUT, FOLDER, Scripts, is_link, name_of, outside
 from orgvault.values import dataclass

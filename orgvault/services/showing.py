@@ -8,7 +8,7 @@ from orgvault.domain.prompt import Composed, Message, Section
 from orgvault.domain.run import KeptSection, KeptText, Manifest
 from orgvault.errors import NotAllowed
 from orgvault.services.desk import Desk
-from orgvault.services.faults import NoSuchRun, NoSuchSection, TextGone
+from orgvault.services.run_faults import NoSuchRun, NoSuchSection, TextGone
 from orgvault.store.runs import MESSAGE, Found, Runs, text_path
 from orgvault.values import dataclass
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from orgvault.errors import UnknownRevision
 from orgvault.git.walk import Delta, Entry, Walk, Walked
+from orgvault.store import files
 from orgvault.store.vault import Vault
 
-__all__ = ["Ancestry", "Delta", "Entry", "Past", "Walked"]
+__all__ = ["Ancestry", "Delta", "Entry", "TreeFiles", "Walked"]
 
 
-class Past:
+class TreeFiles:
     """The files of the vault at one commit; read from git as they are asked for."""
 
     def __init__(self, walk: Walk, tree: str, prefix: str) -> None:
@@ -66,9 +67,9 @@ class Ancestry:
             raise UnknownRevision(revision)
         return found
 
-    def at(self, tree: str) -> Past:
+    def at(self, tree: str) -> TreeFiles:
         """The vault in a commit's tree (an empty name: no tree)."""
-        return Past(self.walk, tree or self.walk.empty_tree, self._prefix)
+        return TreeFiles(self.walk, tree or self.walk.empty_tree, self._prefix)
 
     def deltas(self, pairs: Sequence[tuple[str, str]], folder: str) -> Iterator[list[Delta]]:
         """What differs below a folder between pairs of trees (an empty name: no tree)."""
@@ -95,7 +96,7 @@ class Ancestry:
         """The rows that wait in the spool and the journal: log, agent, line."""
         for folder in ("spool", "journal"):
             place = os.path.join(self.vault.private, folder)
-            for name in sorted(os.listdir(place)) if os.path.isdir(place) else ():
+            for name in files.names_in(place):
                 yield from _rows(_lines(os.path.join(place, name)))
 
 

@@ -35,6 +35,22 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | O_NONBLOCK | O_CLOEXEC)
 
 
+def names_in(folder: str) -> list[str]:
+    """The names in a folder, sorted; none when there is no such folder."""
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def names_seen_in(folder: str) -> list[str]:
+    """The names in a folder, sorted; none when it cannot be looked into."""
+    try:
+        return names_in(folder)
+    except OSError:
+        return []
+
+
 def unread(path: str, failure: OSError) -> Problem:
     """The problem of a file that cannot be read: a folder or a pipe of its name, or forbidden."""
     why = (failure.strerror or str(failure)).lower()

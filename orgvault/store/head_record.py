@@ -35,24 +35,49 @@ class HeadRecord:
         branch = vault.repository.branch() or "HEAD"
         self.name = sha256(os.fsencode(f"{vault.prefix}\n{branch}")).hexdigest()[:16]
         self.ref = _REFS + self.name
-        self._file = os.path.join(vault.private, "audited", f"{self.name}.json")
+        self._file = os.path.join(_folder(vault), f"{self.name}.json")
 
     def read(self) -> Recorded | None:
         """The record; None before the first audit.  A ref without a file has no counts."""
-        content = files.read_bytes(self._file)
+        filed, counts = _read(self._file)
         ref = self._vault.repository.commit_of(self.ref)
-        try:
-            data = json.loads(content) if content else {}
-            counts = {str(key): int(value) for key, value in data.get("counts", {}).items()}
-            filed = data.get("commit")
-        except (ValueError, TypeError, AttributeError):
-            counts, filed = {}, None
-        commits = tuple(dict.fromkeys(str(one) for one in (ref, filed) if one))
+        commits = tuple(dict.fromkeys(one for one in (ref, filed) if one))
         return Recorded(commits, counts) if commits else None
 
     def write(self, commit: str, counts: Mapping[str, int]) -> None:
         """Keep what was audited; the file is on disk before the ref moves."""
-        data = {"v": 1, "commit": commit, "counts": dict(counts)}
         files.make_folder(os.path.dirname(self._file))
-        files.replace(self._file, json.dumps(data).encode() + b"\n")
+        _write(self._file, commit, counts)
         self._vault.repository.git("update-ref", "-m", "orgvault audit", self.ref, commit)
+
+
+def rename_commits(vault: Vault, names: Mapping[str, str]) -> None:
+    """Let what audits saw be known by its new name, after history was rewritten (old to new).
+
+    The refs have moved with all others.  Without this the next audit would take it for a loss.
+    """
+    for name in files.names_in(_folder(vault)):
+        place = os.path.join(_folder(vault), name)
+        commit, counts = _read(place)
+        if commit in names:
+            _write(place, names[commit], counts)
+
+
+def _folder(vault: Vault) -> str:
+    return os.path.join(vault.private, "audited")
+
+
+def _read(place: str) -> tuple[str, Mapping[str, int]]:
+    """The commit and the counts of a file; empty where it says none."""
+    content = files.read_bytes(place)
+    try:
+        data = json.loads(content) if content else {}
+        counts = {str(key): int(value) for key, value in data.get("counts", {}).items()}
+        return str(data.get("commit") or ""), counts
+    except (ValueError, TypeError, AttributeError):
+        return "", {}
+
+
+def _write(place: str, commit: str, counts: Mapping[str, int]) -> None:
+    data = {"v": 1, "commit": commit, "counts": dict(counts)}
+    files.replace(place, json.dumps(data).encode() + b"\n")

@@ -62,7 +62,9 @@ class Inspection:
         own = self._repository.hooks_path
         folder = os.path.join(self._repository.top, own) if own else ""
         folder = folder or os.path.join(self._repository.common_dir, "hooks")
-        return folder, [name for name in _names(folder) if _runs(os.path.join(folder, name))]
+        return folder, [
+            name for name in files.names_seen_in(folder) if _runs(os.path.join(folder, name))
+        ]
 
     def locks(self) -> list[Lock]:
         """The lock files that keep git from working here."""
@@ -156,13 +158,6 @@ def _lock(path: str) -> Lock | None:
 def _below(folder: str, ending: str) -> Iterator[str]:
     for above, _, names in os.walk(folder):
         yield from (os.path.join(above, name) for name in names if name.endswith(ending))
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
 
 
 def _runs(path: str) -> bool:

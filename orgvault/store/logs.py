@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 from orgvault.domain import record
 from orgvault.domain.problem import Problem
+from orgvault.store import files
 from orgvault.store.entry import ROW_BYTES, Row
 from orgvault.store.faults import (
     KeyTwice,
@@ -62,7 +63,7 @@ class Logs:
     def agents(self, log: str) -> list[str]:
         """The agents that have rows in a log."""
         found = {row.agent for row in self._spooled() if row.log == log}
-        names = _names(os.path.join(self.org, log))
+        names = files.names_in(os.path.join(self.org, log))
         if log not in BY_AGENT:
             names = [agent for name in names if (agent := agent_in(name))]
         return sorted(found.union(names))
@@ -74,7 +75,9 @@ class Logs:
     def segments(self, log: str, agent: str) -> list[str]:
         """The paths of an agent's segments, oldest first."""
         folder = self.folder(log, agent)
-        return [os.path.join(folder, one) for one in _names(folder) if agent_in(one) == agent]
+        return [
+            os.path.join(folder, one) for one in files.names_in(folder) if agent_in(one) == agent
+        ]
 
     def folder(self, log: str, agent: str) -> str:
         """Where an agent's segments stand."""
@@ -315,13 +318,6 @@ def agent_in(name: str) -> str:
     """Whose segment a file is, by its name; empty when it is none."""
     parts = name.split(".")
     return parts[1] if name.endswith(SUFFIX) and len(parts) > len(("number", "suffix")) else ""
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def _version(path: str) -> tuple[int, int]:

@@ -48,10 +48,7 @@ class Place:
 
     def names(self, folder: str) -> list[str]:
         """The names in a folder, sorted; none when there is no such folder."""
-        try:
-            return sorted(os.listdir(self.path(folder)))
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+        return files.names_in(self.path(folder))
 
     def write(self, relative: str, content: bytes | None, *, settle: bool = True) -> None:
         """Put a content in a file's place, or remove the file (None), durably.

@@ -1,23 +1,17 @@
 """Where a secret's value stands in a repository, and the one rewriting that takes it out."""
 
 import os
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
-from orgvault import posix
 from orgvault.domain.redaction import holds, redacted
 from orgvault.errors import CannotRedact, GitFailed
 from orgvault.git.rewriting import Rewriting
-from orgvault.store import files
+from orgvault.store import files, head_record
 from orgvault.store.entry import Message
-from orgvault.store.faults import BeingWritten
 from orgvault.store.vault import NOBODY, Identity, Vault
 from orgvault.values import dataclass
 
 _CHUNK = 1 << 20
-_COMMIT = re.compile(rb'"commit": "([0-9a-f]+)"')  # as store/head_record.py writes it
-_LOCK_S = 10.0
 _SKIPPED = ("refs/remotes/",)
 _CANNOT = ("refs/notes/", "refs/replace/", "refs/stash")
 
@@ -174,7 +168,7 @@ class Redaction:
         shared, repository = self._repository.common_dir, self._repository
         if repository.is_shallow:
             yield "the clone is shallow", "`git fetch --unshallow`"
-        if names_in(os.path.join(shared, "worktrees")) or repository.git_dir != shared:
+        if files.names_in(os.path.join(shared, "worktrees")) or repository.git_dir != shared:
             yield "the repository has several working trees", "`git worktree remove` all but one"
         if os.path.exists(os.path.join(shared, "objects", "info", "alternates")):
             yield "its objects are partly in another repository", "redact in a full clone"
@@ -191,7 +185,7 @@ class Redaction:
         Refs move in one transaction, after all new objects are on the disk; a last commit says
         that it was done.  Raises CannotRedact or VaultBusy with every ref where it was.
         """
-        with self._locked():
+        with self._vault.locked():
             self.refuse(found)
             refs, head = self._refs(), self._repository.head()
             rewriting = Rewriting(
@@ -206,22 +200,9 @@ class Redaction:
             new = named[branch] = self._record(named[branch], old, message, author, at)
             place = self._keep_map(rewriting.commits, old, at)
             self._move(old, new, {ref: (refs[ref], oid) for ref, oid in named.items()})
-            self._follow(rewriting.commits)
+            head_record.rename_commits(self._vault, rewriting.commits)
             moved = tuple(ref for ref, oid in named.items() if refs[ref] != oid)
             return Rewritten(old, new, len(rewriting.commits), moved, place)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        files.make_folder(self._vault.private)
-        path = os.path.join(self._vault.private, "lock")
-        lock = posix.take_lock(path, _LOCK_S)
-        if lock is None:
-            holder = files.read_bytes(path) or b""
-            raise BeingWritten(holder.decode(errors="replace").strip())
-        try:
-            yield
-        finally:
-            posix.free_lock(lock)
 
     def _refs(self) -> dict[str, str]:
         """The refs that are rewritten, and what each names; symbolic ones follow by themselves."""
@@ -244,19 +225,6 @@ class Redaction:
         except GitFailed:
             self._repository.git("read-tree", "-m", "-u", new, old)
             raise
-
-    def _follow(self, commits: dict[str, str]) -> None:
-        """What audits saw is known by its new name, or they would take this for a loss.
-
-        The refs that keep it have moved with all others; the files beside them have not.
-        """
-        folder = os.path.join(self._vault.private, "audited")
-        for name in names_in(folder):
-            place = os.path.join(folder, name)
-            content = files.read_bytes(place) or b""
-            found = _COMMIT.search(content)
-            if found and (new := commits.get(found[1].decode())):
-                files.replace(place, content.replace(found[1], new.encode()))
 
     def _keep_map(self, commits: dict[str, str], old: str, at: str) -> str:
         name = f"{at[:10]}-{old[:10]}.map"
@@ -282,11 +250,3 @@ class Redaction:
     def _lines(self, *words: str) -> list[str]:
         told = self._repository.git(*words).decode(errors="surrogateescape")
         return [one for one in told.split("\0") if one]
-
-
-def names_in(folder: str) -> list[str]:
-    """The names in a folder; none when there is no such folder."""
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []

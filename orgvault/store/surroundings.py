@@ -89,7 +89,7 @@ class Surroundings:
         while True:
             if tool := sync_tool_of_folder(os.path.basename(folder)):
                 found.append(f"{tool} ({folder})")
-            marks = ((sync_tool_of_mark(name), name) for name in _names(folder))
+            marks = ((sync_tool_of_mark(name), name) for name in files.names_seen_in(folder))
             found += [f"{tool} ({os.path.join(folder, name)})" for tool, name in marks if tool]
             above = os.path.dirname(folder)
             if above == folder:
@@ -133,7 +133,7 @@ class Surroundings:
         oldest = min(map(written_ns, names), default=clock_ns())
         spool.journal(unreadable)
         folder = os.path.join(self._vault.private, "journal")
-        kept = (name for name in _names(folder) if name.endswith(".unreadable"))
+        kept = (name for name in files.names_seen_in(folder) if name.endswith(".unreadable"))
         unreadable += [os.path.join(folder, name) for name in kept]
         refs = tuple(dict.fromkeys(one.ref for one in entries.values()))
         age_s = max(0.0, (clock_ns() - oldest) / _NS)
@@ -205,10 +205,3 @@ def _is_utf8(content: bytes) -> bool:
 def _mode(path: str) -> Mode:
     about = os.stat(path)
     return Mode(path, stat.S_IMODE(about.st_mode), about.st_uid, owned_by_another(path))
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []

@@ -120,7 +120,7 @@ class Vault:
         """
         own = self._acknowledge(message, author, rows, at, contents)
         try:
-            with self._locked() as lock:
+            with self.locked() as lock:
                 self._settle_or_say(lock, own)
         except VaultBusy as busy:
             self._remark(f"recorded, to be committed later: {busy.why}")
@@ -133,7 +133,7 @@ class Vault:
         For numbers that must be given once.  Raises VaultBusy, too, with nothing written.
         """
         self._branch()
-        with self._locked() as lock:
+        with self.locked() as lock:
             own = self._acknowledge(message, author, make(), at)
             self._settle_or_say(lock, own)
 
@@ -151,7 +151,7 @@ class Vault:
         """
         own = self._acknowledge(message, author, rows, at) if rows else None
         self._branch()
-        with self._locked() as lock:
+        with self.locked() as lock:
             commits = self._commits(lock)
             try:
                 try:
@@ -202,7 +202,7 @@ class Vault:
         if not self._spool.has_journal() or self.repository.branch() is None:
             return
         try:
-            with self._locked(limit_s=0) as lock:
+            with self.locked(limit_s=0) as lock:
                 self._settle_or_say(lock, None)
         except VaultBusy:
             return
@@ -229,7 +229,7 @@ class Vault:
     # ── the lock, and what is settled under it ──────────────────────────────────────────────
 
     @contextmanager
-    def _locked(self, limit_s: float = LOCK_LIMIT_S) -> Iterator[int]:
+    def locked(self, limit_s: float = LOCK_LIMIT_S) -> Iterator[int]:
         """The vault's lock.  Raises VaultBusy, naming who has it."""
         try:
             lock = self._take_lock("lock", limit_s)
@@ -254,7 +254,7 @@ class Vault:
         try:
             self._commits(lock).settle(self._branch())
         except (OrgvaultError, OSError) as failure:
-            if own is None or own in self._spool.names():
+            if own is None or self._spool.holds(own):
                 why = failure.why if isinstance(failure, VaultBusy) else said(failure)
                 what = "recorded, to be" if own else "an interrupted change is to be"
                 self._remark(f"{what} committed later: {why}")

@@ -160,7 +160,7 @@ def test_the_lock_is_taken_also_where_its_holder_cannot_be_written(
 ) -> None:
     monkeypatch.setattr("orgvault.posix.write_over", disk.fill)
     vault = home.fresh()
-    with vault._locked():  # noqa: SLF001
+    with vault.locked():
         disk.full = False
     vault.record(message("wake(nova): e-1"), NOVA, [row("nova", "e-1")], AT)
     assert (vault.remarks, home.rows_in_head()) == ([], ["e-1"])
