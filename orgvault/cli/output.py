@@ -87,6 +87,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str) -> 
     Only the last column is folded: an id or a time that is cut cannot be copied.  Where the
     terminal is too narrow for that, each row stands as a few lines of its own.
     """
+    if settings().json:
+        return Drawn()  # it is not looked at, and drawing costs an import
     if not rows:
         return Drawn(visible(empty))
     cells = [["" if cell is None else visible(str(cell), "") for cell in row] for row in rows]

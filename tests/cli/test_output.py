@@ -148,3 +148,15 @@ def test_our_own_colours_reach_a_terminal_and_a_strangers_do_not(harbor: Harbor)
     assert b"\x1b[1m" in told
     assert b"\x1b[31m" not in told
     assert rb"a \x1b[31m red note" in told
+
+
+@pytest.mark.parametrize("words", [("wake", "list"), ("task", "list"), ("memory", "nova")])
+def test_with_json_nothing_is_drawn(harbor: Harbor, words: tuple[str, ...]) -> None:
+    code = (
+        f"import sys; from orgvault.cli.main import main; main({[*words, '--json']}); "
+        "print('rich' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=harbor.root, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "False"
