@@ -6,6 +6,7 @@ not hold any more.  As a program it says what is wrong with a vault that nothing
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -86,10 +87,7 @@ class Vault:
 
     def files(self) -> Iterator[tuple[str, Path]]:
         """Every file outside .git, by its path in the vault."""
-        for path in sorted(self.root.rglob("*")):
-            inside = path.relative_to(self.root)
-            if inside.parts[0] != ".git" and (path.is_file() or path.is_symlink()):
-                yield inside.as_posix(), path
+        return _files(str(self.root), "")
 
     def on_disk(self) -> Logs:
         """The rows of the files."""
@@ -139,9 +137,22 @@ class Vault:
         return found
 
 
+def _files(folder: str, inside: str) -> Iterator[tuple[str, Path]]:
+    for one in os.scandir(folder):
+        name = inside + one.name
+        if one.is_dir(follow_symlinks=False):
+            yield from _files(one.path, f"{name}/") if name != ".git" else ()
+        elif name != ".git" and (one.is_symlink() or one.is_file()):  # of a worktree
+            yield name, Path(one.path)
+
+
+def _loaded(text: str) -> Any:  # noqa: ANN401 - whatever stands there
+    return yaml.load(text, yaml.CSafeLoader)
+
+
 def _yaml(path: Path) -> Any:  # noqa: ANN401 - whatever stands there
     try:
-        return yaml.safe_load(path.read_text("utf-8"))
+        return _loaded(path.read_text("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as fault:
         return f"{path.name}: {str(fault).splitlines()[0]}"
 
@@ -287,7 +298,7 @@ def unparsed(root: Path) -> list[str]:
             continue
     for path in sorted((root / PAGES / "Backlog").glob("*.md")):
         head = path.read_text("utf-8").split("---\n")
-        if len(head) < 3 or not isinstance(yaml.safe_load(head[1]), dict):
+        if len(head) < 3 or not isinstance(_loaded(head[1]), dict):
             wrong.append(f"{path.name} has no frontmatter")
     return wrong
 

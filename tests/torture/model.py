@@ -2,14 +2,17 @@
 
 `python -m tests.torture.model [EXAMPLES [STEPS [SEED]]]`.  Hypothesis chooses commands of the
 command line, a person's acts (a commit, a dirty file, a merge begun and aborted, a stale lock) and
-crashes (what a killed write leaves: a spooled entry); after each step the reading commands must
-say what the dict says.  The shortest failing story is printed.
+crashes (what a killed write leaves: a spooled entry); after each step a reading command must say
+what the dict says.  The shortest failing story is printed.
 """
 
 import os
 import shutil
 import sys
+import traceback
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +29,12 @@ from hypothesis.stateful import (
 
 from tests.harbor import Harbor, make_harbor
 from tests.torture import invariants
-from tests.torture.scene import workshop
+from tests.torture.scene import save, workshop
 from tests.vaults import AT, NOVA, message, row
 
 DEFAULTS = ("5000", "50", "17")
+PART = 50
+AT_ONCE = 3  # for each core
 AGENTS = st.sampled_from(("nova", "juno", "atlas"))
 WORDS = st.sampled_from((
     "I test before I build.", "I read the log first.", "I ask when a date is missing.",
@@ -51,7 +56,8 @@ class Story(RuleBasedStateMachine):
         self.cards: dict[str, str] = {}
         self.claims: dict[str, str] = {}
         self.busy = ""
-        self.count = 0
+        self.count = self.steps = 0
+        self.questions = (self._wakes_as_known, self._cards_as_known, self._claims_as_known)
 
     @initialize()
     def begin(self) -> None:
@@ -185,13 +191,21 @@ class Story(RuleBasedStateMachine):
 
     @invariant()
     def said_as_known(self) -> None:
-        """What the reading commands say is what the dict holds."""
+        """What the reading commands say is what the dict holds: one of them after each step."""
         if not hasattr(self, "harbor"):
             return
+        self.steps += 1
+        self.questions[self.steps % len(self.questions)]()
+
+    def _wakes_as_known(self) -> None:
         told = self.harbor.json("wake", "list")["wakes"]
         assert {one["id"] for one in told} == set(self.wakes)
+
+    def _cards_as_known(self) -> None:
         told = self.harbor.json("task", "list", "--all")["cards"]
         assert {one["id"]: one["status"] for one in told} == self.cards
+
+    def _claims_as_known(self) -> None:
         assert {one["id"]: one["text"] for one in self.harbor.claims("nova")} == self.claims
 
     def teardown(self) -> None:
@@ -200,6 +214,8 @@ class Story(RuleBasedStateMachine):
             return
         if self.busy:
             self.be_done()
+        for ask in self.questions:
+            ask()
         self.add_wake("juno")
         for agent, runs in self.episodes.items():
             assert self._runs(agent) == runs
@@ -221,13 +237,34 @@ def stories(folder: Path, examples: int, steps: int, number: int | None = None) 
     run_state_machine_as_test(machine, settings=told)
 
 
-def main(given: Sequence[str]) -> int:
-    """Run the stories; the first bad one ends with its traceback and 1."""
+def part(examples: int, steps: int, number: int) -> str:
+    """So many stories in a process of their own; the traceback of the shortest bad one."""
     os.environ.pop("CI", None)
     with workshop() as folder:
-        stories(folder, int(given[0]), int(given[1]), int(given[2]))
-    print(f"{given[0]} × {given[1]}, seed {given[2]}: all as known")
-    return 0
+        try:
+            stories(folder, examples, steps, number)
+        except Exception:  # noqa: BLE001 - whatever it is, the other parts go on
+            return traceback.format_exc()
+    return ""
+
+
+def main(given: Sequence[str]) -> int:
+    """Run the stories in parts, each with a seed of its own; 1 when one was bad.
+
+    They mostly wait, for a lock that is in the way: hence more of them than there are cores.
+    """
+    examples, steps, number = map(int, given)
+    sizes = [min(PART, examples - first) for first in range(0, examples, PART)]
+    seeds = range(number, number + len(sizes))
+    wrong = 0
+    with ProcessPoolExecutor(AT_ONCE * (os.cpu_count() or 1)) as pool:
+        for chosen, told in zip(seeds, pool.map(part, sizes, repeat(steps), seeds), strict=True):
+            if told:
+                wrong += 1
+                print(f"seed {chosen}: {told}", f"saved: {save('model', str(chosen), [told])}")
+    bad = f"{wrong} of {len(sizes)} parts with a bad story" if wrong else "all as known"
+    print(f"{examples} × {steps}, seeds {number} to {seeds[-1]}: {bad}")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
