@@ -65,13 +65,13 @@ test-model: $(READY) $(MODEL_READY) ## a real small model behind wake-done (slow
 mutants: $(READY) $(MUTANTS_READY) ## mutmut: does a test see each fault put into the gate (slow; not part of check)
 	@$(PY) tools/mutants.py
 
-TORTURE := reflections splices hostile_diffs answers vaults clocks states kills crowd power \
-	syscalls disk model
-
 .PHONY: torture
-torture: $(READY) ## the programs of tests/torture: the full sizes of what the tests do in small (hours)
-	@failed=0; for program in $(TORTURE); do \
-		$(PY) -m "tests.torture.$$program" || failed=1; done; exit $$failed
+torture: $(READY) ## the programs of tests/torture in full (hours): docs/reference/reliability.md
+	@$(PY) -m tests.torture --page docs/reference/reliability.md
+
+.PHONY: torture-quick
+torture-quick: $(READY) ## the same as CI runs them, in small
+	@$(PY) -m tests.torture --quick
 
 .PHONY: lint
 lint: $(READY) ## ruff: every rule, and the format

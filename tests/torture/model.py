@@ -11,8 +11,7 @@ import shutil
 import sys
 import traceback
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from itertools import repeat
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from hypothesis.stateful import (
 
 from tests.harbor import Harbor, make_harbor
 from tests.torture import invariants
-from tests.torture.scene import save, workshop
+from tests.torture.scene import in_parts, workshop
 from tests.vaults import AT, NOVA, message, row
 
 DEFAULTS = ("5000", "50", "17")
@@ -237,8 +236,8 @@ def stories(folder: Path, examples: int, steps: int, number: int | None = None) 
     run_state_machine_as_test(machine, settings=told)
 
 
-def part(examples: int, steps: int, number: int) -> str:
-    """So many stories in a process of their own; the traceback of the shortest bad one."""
+def part(steps: int, examples: int, number: int) -> str:
+    """So many stories; the traceback of the shortest bad one."""
     os.environ.pop("CI", None)
     with workshop() as folder:
         try:
@@ -249,22 +248,10 @@ def part(examples: int, steps: int, number: int) -> str:
 
 
 def main(given: Sequence[str]) -> int:
-    """Run the stories in parts, each with a seed of its own; 1 when one was bad.
-
-    They mostly wait, for a lock that is in the way: hence more of them than there are cores.
-    """
+    """Run the stories; 1 when one was bad."""
     examples, steps, number = map(int, given)
-    sizes = [min(PART, examples - first) for first in range(0, examples, PART)]
-    seeds = range(number, number + len(sizes))
-    wrong = 0
-    with ProcessPoolExecutor(AT_ONCE * (os.cpu_count() or 1)) as pool:
-        for chosen, told in zip(seeds, pool.map(part, sizes, repeat(steps), seeds), strict=True):
-            if told:
-                wrong += 1
-                print(f"seed {chosen}: {told}", f"saved: {save('model', str(chosen), [told])}")
-    bad = f"{wrong} of {len(sizes)} parts with a bad story" if wrong else "all as known"
-    print(f"{examples} × {steps}, seeds {number} to {seeds[-1]}: {bad}")
-    return 1 if wrong else 0
+    at_once = AT_ONCE * (os.cpu_count() or 1)  # they mostly wait for a lock that is in the way
+    return in_parts("model", partial(part, steps), examples, PART, number, at_once)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -231,3 +232,25 @@ def save(program: str, name: str, told: Sequence[str], scene: Path | None = None
         shutil.rmtree(place / "vault", ignore_errors=True)
         shutil.copytree(scene, place / "vault", symlinks=True)
     return place
+
+
+def in_parts(
+    program: str, part: Callable[[int, int], str], count: int, size: int, number: int,
+    at_once: int | None = None,
+) -> int:  # fmt: skip
+    """Try `count` of something, `size` in a process, each with a seed of its own from `number` on.
+
+    `part(how many, seed)` gives a traceback, or nothing; those are printed and kept.  1 when there
+    was one.
+    """
+    sizes = [min(size, count - first) for first in range(0, count, size)]
+    seeds = range(number, number + len(sizes))
+    wrong = 0
+    with ProcessPoolExecutor(at_once) as pool:
+        for chosen, told in zip(seeds, pool.map(part, sizes, seeds), strict=True):
+            if told:
+                wrong += 1
+                print(f"seed {chosen}: {told}", f"saved: {save(program, str(chosen), [told])}")
+    bad = f"{wrong} of {len(sizes)} parts went wrong" if wrong else "all right"
+    print(f"{count} in {len(sizes)} parts, seeds {number} to {seeds[-1]}: {bad}")
+    return 1 if wrong else 0
