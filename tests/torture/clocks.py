@@ -32,7 +32,7 @@ TURNS = (
     "2028-02-29T23:59:59", "2027-02-28T23:59:59", "2026-11-30T23:59:59", "2027-04-04T15:00:00",
     "2026-12-31T10:00:00", "2027-10-03T15:30:00", "2038-01-19T03:14:07",
 )  # fmt: skip
-EACH = 30
+EACH = 30  # moments in one vault: `stats` and `episodes` read them all
 
 
 def moments(chance: random.Random, count: int) -> Iterator[datetime]:

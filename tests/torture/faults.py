@@ -103,15 +103,19 @@ def points(
 
 def _points(lines: Sequence[str], calls: Sequence[str]) -> Iterator[tuple[Point, bool]]:
     who: dict[str, tuple[str, int]] = {}
+    starting: dict[str, str] = {}  # by process: the verb of an execve that strace tells in halves
     verbs: Counter[str] = Counter()
     counted: Counter[tuple[str, int, str]] = Counter()
     for line in lines:
         pid, _, rest = line.partition(" ")
         call = rest.lstrip().partition("(")[0]
-        if call == "execve":
+        if call == "execve" or call.startswith("<... execve resumed"):
+            verb = starting.pop(pid, "") or _verb(rest)
             if not who:
                 who[pid] = (MAIN, 1)
-            elif pid not in who and rest.rstrip().endswith("= 0") and (verb := _verb(rest)):
+            elif rest.rstrip().endswith("<unfinished ...>"):
+                starting[pid] = verb
+            elif pid not in who and rest.rstrip().endswith("= 0") and verb:
                 verbs[verb] += 1
                 who[pid] = (verb, verbs[verb])
         elif call in calls and pid in who:
