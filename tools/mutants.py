@@ -48,12 +48,18 @@ def of_gate(modules: tuple[str, ...], tests: tuple[str, ...]) -> Group:
     return Group("the gate", GATE, modules, tuple(map(GATE_TESTS.format, tests)))
 
 
-STORE_TESTS = tuple(
-    f"tests/store/test_{name}.py"
-    for name in (
-        "contents", "full_disk", "hand_edits", "journal", "killed_git", "locks", "logs", "misfits",
-        "persons_work", "runs", "states",
-    )
+STORE_TESTS = (
+    *(
+        f"tests/store/test_{name}.py"
+        for name in (
+            "chat", "contents", "full_disk", "hand_edits", "journal", "killed_git", "locks", "logs",
+            "misfits", "persons_work", "proposals", "runs", "states",
+        )
+    ),
+    "tests/git/test_housekeeping.py",
+    "tests/cli/test_doctor.py",
+    "tests/cli/test_dry_run.py",
+    "tests/cli/test_org.py",
 )  # fmt: skip
 GROUPS = (
     of_gate(("diffs",), ("diffs",)),

@@ -295,8 +295,7 @@ class _Expansion:
 
     def _content(self, text: str, wanted: Part, place: _Place) -> str:
         if len(text) > PARSED_CHARS and needs_parser(text):
-            self._spend(text, place)
-            raise _Full
+            self._spend(text, place)  # raises _Full: that is more than all embeds may hold
         return self._spliced(text, wanted, place)
 
     def _begin(self, place: _Place) -> None:

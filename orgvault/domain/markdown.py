@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from orgvault.values import dataclass
 
@@ -112,9 +112,7 @@ class _Reading:
         self._wikis.append(self._places[number][0])
 
     def image(self, written: str, target: str) -> None:
-        found = self.mark.search(written)
-        if found is None:  # an image inside the words for an image
-            return
+        found = cast("re.Match[str]", self.mark.search(written))  # after each `![`
         start = self._places[int(found[1])][0]
         plain = self.mark.sub("", written)
         if (end := self._end(start, plain)) is not None:

@@ -8,7 +8,7 @@ and one that runs every hour or minute goes by real time.
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from itertools import islice
+from itertools import count
 
 from cronsim import CronSim, CronSimError
 from cronsim.cronsim import Field
@@ -35,9 +35,7 @@ _CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _WINDOW = re.compile(rf"(\S+) +({_CLOCK})-({_CLOCK})")
 # Clocks are set by an hour or two: looking back from that far ahead misses no turn of the clock.
 _TURN = timedelta(hours=3)
-_MOST_STEPS = 200  # as many minutes as that, and a few
 _SOME_DAY = datetime(2026, 1, 1, tzinfo=UTC)  # whether an expression reads does not depend on it
-_MOST_DAYS = 366 * 30  # no weekday, not even the fifth of February, is rarer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,14 +98,12 @@ def following(routine: Routine, now: datetime) -> str | None:
     return next_window(routine.window, after) if routine.window else _next(routine.cron, after)
 
 
-def next_window(window: str, now: datetime) -> str | None:
-    """The instant at which the next window opens; None where there is none in thirty years."""
+def next_window(window: str, now: datetime) -> str:
+    """The instant at which the next window opens: each weekday of cron comes again."""
     weekday, begin, _ = _parts(window)
-    for number in range(_MOST_DAYS):
-        day = now.date() + timedelta(days=number)
-        if _falls_on(weekday, day) and (opens := _at(day, begin, now.tzinfo)) > now.astimezone(UTC):
-            return instant(opens)
-    return None
+    days = (now.date() + timedelta(days=number) for number in count())
+    opens = (_at(day, begin, now.tzinfo) for day in days if _falls_on(weekday, day))
+    return next(instant(one) for one in opens if one > now.astimezone(UTC))
 
 
 def id_fault(text: str) -> str:
@@ -127,7 +123,7 @@ def when_fault(cron: str, window: str, now: datetime) -> tuple[str, str]:
     if bool(cron) == bool(window):
         both = "both cron and window" if cron else "neither cron nor window"
         return both, "give exactly one of the two"
-    return _window_fault(window, now) if window else _cron_fault(cron, now)
+    return _window_fault(window) if window else _cron_fault(cron, now)
 
 
 def wake_of(routine: Routine, occurrence: str, note: str) -> WakeEvent:
@@ -165,7 +161,7 @@ _FORMS = {
 }
 
 
-def _window_fault(window: str, now: datetime) -> tuple[str, str]:
+def _window_fault(window: str) -> tuple[str, str]:
     match = _WINDOW.fullmatch(window.strip())
     do = "write a weekday field of cron and hours, as in `1-5 09:00-17:30`"
     if match is None:
@@ -174,8 +170,6 @@ def _window_fault(window: str, now: datetime) -> tuple[str, str]:
         return f"`{match[1]}` is no weekday of cron", f"write {_FORMS[Field.DOW]}"
     if match[2] == match[3]:
         return f"the window `{window}` ends where it begins", do
-    if next_window(window, now) is None:
-        return f"the window `{window}` never opens", do
     return "", ""
 
 
@@ -207,11 +201,13 @@ def _occurrences(cron: str, start: datetime, *, back: bool) -> Iterator[datetime
     An expression that does not read has none: `when_fault` says what is wrong with it.
     """
     try:
-        found = CronSim(cron, start, reverse=back)
-        for one in islice(found, _MOST_STEPS):
-            yield one.astimezone(UTC)
+        yield from map(_in_utc, CronSim(cron, start, reverse=back))
     except (CronSimError, OverflowError):
         return
+
+
+def _in_utc(at: datetime) -> datetime:
+    return at.astimezone(UTC)
 
 
 def _open_window(window: str, now: datetime) -> datetime | None:

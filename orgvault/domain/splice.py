@@ -220,17 +220,19 @@ def _ways(text: str, block: _Block, key: str, wanted: tuple[str, ...]) -> Iterat
                 value = f"[{', '.join(written)}]" if key == LIST else written[0]
                 yield (Splice(node.start, node.end, lead + value),)
     elif node.kind == "list" and key == LIST:
-        yield from _items(text, node, wanted)
+        yield from _items(text, node, wanted) if wanted else _emptied(text, node)
     elif node.kind == "scalar" and key != LIST:
         yield from ((one,) for one in spellings(text, node, wanted[0]))
 
 
+def _emptied(text: str, node: Node) -> Iterator[_Way]:
+    """No items, also where their dashes stood below the key."""
+    for empty in ("[]", "  []"):
+        yield (Splice(node.start, _end(text, node), empty),)
+
+
 def _items(text: str, node: Node, wanted: tuple[str, ...]) -> Iterator[_Way]:
     """A list: items that changed in their places, others added or taken out."""
-    if not wanted:
-        yield (Splice(node.start, _end(text, node), "[]"),)
-        yield (Splice(node.start, _end(text, node), "  []"),)  # its dashes stood below the key
-        return
     old = tuple(one.value for one in node.children)
     parts: list[list[_Way]] = []
     matcher = SequenceMatcher(None, old, wanted, autojunk=False)

@@ -342,3 +342,9 @@ def test_a_note_of_a_newer_format_is_refused_by_name() -> None:
     record, problems = read_note(note, "r", SHAPE)
     assert record is None
     assert [(one.line, "format version 2" in one.what) for one in problems] == [(2, True)]
+
+
+def test_a_folder_that_names_a_device_is_refused() -> None:
+    shape, problems = read_collection(f"{GOOD}store: notes\nfolder: Lists/Con\n", FILE, "Org")
+    assert shape is None
+    assert ["`Con` is a device name" in one.what for one in problems] == [True]

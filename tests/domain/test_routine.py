@@ -241,3 +241,12 @@ def test_an_empty_instruction_and_a_value_in_a_block_are_refused() -> None:
     for value in ("|\n  true", "&x true", "[true]"):
         changed = text.replace("paused: false", f"paused: {value}")
         assert with_values(changed, {"paused": True}) is None
+
+
+def test_an_expression_that_does_not_read_never_comes() -> None:
+    assert following(routine("at noon"), NOW) is None
+    assert due(routine("0 0 31 2 *"), NOW) is None
+
+
+def test_the_fifth_friday_comes_again() -> None:
+    assert following(routine(window="5#5 09:00-10:00"), NOW) == "2027-01-29T08:00:00Z"

@@ -350,3 +350,9 @@ def test_a_list_of_which_every_item_needs_other_quotes_is_tried_only_so_often() 
     assert isinstance(few, str)
     assert prose(few, "nova") == {"principles": ("b0: x", "b1: x")}
     assert items(9) == NO_PLACE
+
+
+def test_a_block_whose_lines_end_as_on_an_old_mac_becomes_one_line() -> None:
+    text = "agents:\r  nova:\r    goal: |\r      some words\r    style: x\r"
+    new = with_value(text, "nova", "goal", ["other words"])
+    assert new == 'agents:\r  nova:\r    goal: "other words"\r    style: x\r'
