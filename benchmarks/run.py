@@ -17,7 +17,18 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks import audit, cold, compose, embeds, gate, memory, runs, stats, transaction
+from benchmarks import (
+    audit,
+    cold,
+    compose,
+    embeds,
+    gate,
+    housekeeping,
+    memory,
+    runs,
+    stats,
+    transaction,
+)
 from benchmarks.figure import Figure, figure_of, show
 from benchmarks.speed_page import page
 
@@ -25,6 +36,7 @@ from benchmarks.speed_page import page
 PARTS: dict[str, tuple[str, Callable[..., Iterator[Figure]]]] = {
     "cold": ("Whole commands", cold.figures),
     "transaction": ("Writing", transaction.figures),
+    "housekeeping": ("Years of writing", housekeeping.figures),
     "memory": ("Memory", memory.figures),
     "gate": ("The gate", gate.figures),
     "compose": ("Composing a prompt", compose.figures),

@@ -108,7 +108,7 @@ class Index:
     @contextmanager
     def next(self, entries: Mapping[str, TreeEntry | None]) -> Iterator["NextIndex"]:
         """The index with the entries put in (None: taken out): git begins to make it at once."""
-        place = os.path.join(self._private, f"index.{os.getpid()}")
+        place = os.path.join(self._private, "index.next")  # one at a time, under the vault's lock
         coming = NextIndex(self._repository, self._path, place, self._lock, entries)
         try:
             yield coming
@@ -248,6 +248,9 @@ class NextIndex:
     def close(self) -> None:
         """Leave nothing of it."""
         self._making.kill()
+        self._clear()
+
+    def _clear(self) -> None:
         _unlink(self._place)
         _unlink(f"{self._place}.lock")
 
@@ -298,7 +301,7 @@ class NextIndex:
         return making
 
     def _copy(self) -> None:
-        _unlink(self._place)
+        self._clear()  # a killed orgvault's, whose git is dead, too: it held the vault's lock
         with suppress(FileNotFoundError):
             _link(self._path, self._place)  # git writes another file, too, and renames it
 

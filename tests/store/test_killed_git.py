@@ -100,3 +100,15 @@ def test_a_lock_that_came_along_with_a_copy_of_the_vault_is_cleared_there_only(
     assert locks(copied) == []
     assert locks(home) == ["HEAD.lock", "index.lock"]
     assert copied.rows_in_head() == ["e-1"]
+
+
+def test_what_a_killed_update_index_left_is_in_nobodys_way(tmp_path: Path) -> None:
+    home = make_vault(tmp_path / "v")
+    private = Path(home.vault.private)
+    private.mkdir(exist_ok=True)
+    for name in ("index.next", "index.next.lock", "index.next.former"):
+        (private / name).write_bytes(b"half an index")
+    assert home.record("nova", "e-1").remarks == []
+    assert home.rows_in_head() == ["e-1"]
+    assert list(private.glob("index.*")) == []
+    home.fsck()
