@@ -52,7 +52,7 @@ STORE_TESTS = (
     *(
         f"tests/store/test_{name}.py"
         for name in (
-            "chat", "contents", "full_disk", "hand_edits", "journal", "killed_git", "locks", "logs",
+            "chat", "contents", "files", "full_disk", "hand_edits", "journal", "killed_git", "locks", "logs",
             "misfits", "persons_work", "proposals", "runs", "states",
         )
     ),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -9,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from orgvault.domain.problem import Problem
+from orgvault.domain.wake import Status
 from orgvault.errors import BadValue, NotRecorded
-from orgvault.store.entry import ROW_BYTES, Row
-from orgvault.store.logs import SEGMENT_BYTES
-from tests.vaults import AT, Home, row, writer
+from orgvault.store.entry import ROW_BYTES, Entry, Row, decode
+from orgvault.store.logs import SEGMENT_BYTES, encode
+from tests.vaults import AT, NOVA, Home, message, row, writer
 
 
 def segment_of(home: Home) -> Path:
@@ -81,6 +83,8 @@ def test_jsonl_08_lines_that_are_no_rows(home: Home, bad: bytes, what: str) -> N
     ids, problems = seen(home)
     assert ids == ["a"]
     assert [(one.line, what in one.what) for one in problems] == [(1, True)]
+    assert problems[0].file == path.relative_to(home.root).as_posix()
+    assert problems[0].do == "mend or remove the line"
 
 
 def test_the_same_id_with_other_content_is_reported(home: Home) -> None:
@@ -91,6 +95,7 @@ def test_the_same_id_with_other_content_is_reported(home: Home) -> None:
     ids, problems = seen(home)
     assert ids == ["a"]
     assert [one.line for one in problems] == [3]
+    assert problems[0].what == "the row a stands here again with other content"
 
 
 def test_duck_06_a_row_over_the_cap_is_refused_before_anything_is_written(home: Home) -> None:
@@ -278,3 +283,61 @@ def test_hostile_words_in_a_message(home: Home) -> None:
     told = home.git("log", "-1", "--format=%an|%ae|%(trailers:only)")
     assert told == "evil|ab c|Orgvault-Run: x y: z\n\n"
     home.fsck()
+
+
+def test_a_row_is_written_without_a_space_too_many() -> None:
+    assert encode({"id": "a", "n": [1, 2]}) == '{"id":"a","n":[1,2]}'
+
+
+def test_the_newest_come_first_each_once(home: Home) -> None:
+    for name in ("a", "b"):
+        home.record("nova", name)
+    path = segment_of(home)
+    path.write_bytes(path.read_bytes() * 2)
+    newest = home.fresh().logs.newest_lines("episodes", "nova")
+    assert [line.row["id"] for line in newest] == ["b", "a"]
+
+
+def test_recent_rows_are_those_of_the_newest_segment_that_read(home: Home) -> None:
+    status = {"id": "s-1", "agent": "nova", "run": "run-1", "at": AT, "text": "Going on."}
+    line = Row("status", "nova", "s-1", json.dumps(status))
+    home.fresh().record(message("post"), NOVA, [line], AT)
+    (path,) = (home.root / ".agents/org/status").glob("*.nova.*.jsonl")
+    path.write_bytes(b"no row\n" + path.read_bytes())
+    assert [one.text for one in home.fresh().logs.recent(Status, "status", "nova")] == ["Going on."]
+
+
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_which_of_many_rows_stand_there(home: Home, count: int) -> None:
+    for name in ("e-1", "e-2"):
+        home.record("nova", name)
+    wanted = {f"e-{number}" for number in range(2, 2 + count)}
+    name = str(segment_of(home))
+    assert home.fresh().logs.ids("episodes", "nova", wanted) == {"e-2": name}
+
+
+def test_torn_bytes_are_cut_off_where_there_is_no_room_to_keep_them(home: Home) -> None:
+    home.record("nova", "a")
+    path = segment_of(home)
+    with path.open("ab") as file:
+        file.write(b"x" * 300_000)
+    was = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, was[1]))
+    try:
+        remarks = home.record("nova", "b").remarks
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, was)
+    name = path.relative_to(home.root).as_posix()
+    torn = f"{name} ended in 300000 torn bytes: they were cut off, with no room to keep them"
+    assert remarks == [torn]
+    assert home.rows_in_head() == ["a", "b"]
+
+
+def test_a_spooled_entry_without_its_end_is_none() -> None:
+    whole = entry().encode()
+    assert decode(whole) == entry()
+    assert decode(whole[:-1]) is None
+
+
+def entry() -> Entry:
+    return Entry("refs/heads/main", "", "x", ("n", "n@x.org"), AT, (row("nova", "a"),))

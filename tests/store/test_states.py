@@ -407,3 +407,15 @@ def test_a_vault_planted_in_a_repository_with_work(memory: Path) -> None:
     home.commit("note")
     home.record("nova", "e-1")
     assert home.rows_in_head() == ["e-1"]
+
+
+def test_during_a_rebase_of_a_branch_without_rows_those_recorded_meanwhile_are_seen(
+    home: Home,
+) -> None:
+    two_branches(home)
+    home.git("rm", "-r", "-q", "--ignore-unmatch", ".agents")
+    home.git("commit", "-q", "--allow-empty", "-m", "no vault yet")
+    rebase(home)
+    assert list(home.fresh().logs.lines("episodes", "nova", [])) == []
+    home.record("nova", "e-1")
+    assert [line.row["id"] for line in home.fresh().logs.lines("episodes", "nova", [])] == ["e-1"]
