@@ -25,8 +25,9 @@ LLAMA := llama_cpp_python-$(shell sed -n 's/^llama[-_]cpp[-_]python==//p' constr
 # What its own build finds out of the processor crashes on some.
 LLAMA_FLAGS := -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON
 
-# mutmut stands in the same environment, for those who ask for it.
+# mutmut and atheris stand in the same environment, for those who ask for them.
 MUTANTS_READY := $(VENV)/.mutants-$(VERSION)
+FUZZ_READY := $(VENV)/.fuzz-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -66,12 +67,16 @@ mutants: $(READY) $(MUTANTS_READY) ## mutmut: does a test see each fault put int
 	@$(PY) tools/mutants.py
 
 .PHONY: torture
-torture: $(READY) ## the programs of tests/torture in full (hours): docs/reference/reliability.md
+torture: $(READY) $(FUZZ_READY) ## the programs of tests/torture in full (hours): docs/reference/reliability.md
 	@$(PY) -m tests.torture --page docs/reference/reliability.md
 
 .PHONY: torture-quick
 torture-quick: $(READY) ## the same as CI runs them, in small
 	@$(PY) -m tests.torture --quick
+
+.PHONY: fuzz
+fuzz: $(READY) $(FUZZ_READY) ## atheris on the gate, for an hour (part of torture)
+	@$(PY) -m tests.torture.fuzz
 
 .PHONY: lint
 lint: $(READY) ## ruff: every rule, and the format
@@ -172,4 +177,9 @@ $(MODEL_READY): constraints-model.txt $(if $(wildcard $(MODEL_PY)),,no-python) |
 $(MUTANTS_READY): constraints-mutants.txt | $(READY)
 	@PIP_CONSTRAINT="constraints.txt constraints-mutants.txt" $(PY) -m pip \
 		--disable-pip-version-check --quiet --quiet install mutmut
+	@touch $@
+
+$(FUZZ_READY): constraints-fuzz.txt | $(READY)
+	@PIP_CONSTRAINT="constraints.txt constraints-fuzz.txt" $(PY) -m pip \
+		--disable-pip-version-check --quiet --quiet install atheris
 	@touch $@

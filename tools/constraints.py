@@ -1,4 +1,4 @@
-"""Writes constraints.txt and its two sisters: all that pip installs today, and for whom."""
+"""Writes constraints.txt and its three sisters: all that pip installs today, and for whom."""
 
 import json
 import os
@@ -20,6 +20,10 @@ MODEL_HEADING = """\
 """
 MUTANTS_HEADING = """\
 # What 'make mutants' installs beside constraints.txt.
+# 'make constraints' writes this file anew, with the newest versions.
+"""
+FUZZ_HEADING = """\
+# What 'make fuzz' installs beside constraints.txt.
 # 'make constraints' writes this file anew, with the newest versions.
 """
 SERVER = ["llama-cpp-python[server]", "scikit-build-core[pyproject]", "cmake", "ninja"]
@@ -45,6 +49,7 @@ def main() -> int:
         subprocess.run([*pip, "install", *wanted], check=True, env=environment)
         pins = subprocess.check_output([*pip, "freeze"], env=environment, text=True)
         mutants = _found(pip, ["mutmut"], environment)
+        fuzz = _found(pip, ["atheris"], environment)
     if " @ " in pins:
         print("Not every package came from a registry:", pins, sep="\n", file=sys.stderr)
         return 1
@@ -52,6 +57,7 @@ def main() -> int:
     for name, heading, found in (
         ("constraints-model.txt", MODEL_HEADING, model),
         ("constraints-mutants.txt", MUTANTS_HEADING, mutants),
+        ("constraints-fuzz.txt", FUZZ_HEADING, fuzz),
     ):
         text = "".join(f"{pin}\n" for pin in sorted(found, key=str.casefold))
         (ROOT / name).write_text(heading + text, "utf-8")

@@ -24,10 +24,13 @@ SPEAKING = Lock()
 
 
 class Program(NamedTuple):
-    """What one does, its words for a quick run, and for a full one (none: its own defaults)."""
+    """What one does, its words for a quick run, and for a full one (none: its own defaults).
+
+    Without words for a quick one, it is left out there.
+    """
 
     about: str
-    quick: tuple[str, ...]
+    quick: tuple[str, ...] | None
     full: tuple[str, ...] = ()
 
 
@@ -46,6 +49,7 @@ PROGRAMS = {
     "states": Program("every state of a repository × every writing command", ("1",)),
     "vaults": Program("bad vaults, one defect each, then pairs", ("150", "1")),
     "hostile_diffs": Program("hostile diffs, with a second opinion", ("5000", "1")),
+    "fuzz": Program("diffs that a fuzzer makes, led by the lines of the gate they reach", None),
     "splices": Program("edits of org.yaml in a row: nothing else differs", ("100", "1")),
     "answers": Program("a model's answers: 60 recorded shapes, then mutations", ("2000", "1")),
     "prompts": Program("prompts of hostile sources", ("2000", "1")),
@@ -75,9 +79,10 @@ def main() -> int:
     parser.add_argument("--page", type=Path, help="write what is kept here, as Markdown")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     options = parser.parse_args()
-    chosen = options.programs or list(PROGRAMS)
-    if unknown := set(chosen) - PROGRAMS.keys():
-        parser.error(f"no program {', '.join(sorted(unknown))}: there are {', '.join(PROGRAMS)}")
+    known = [name for name in PROGRAMS if not options.quick or PROGRAMS[name].quick is not None]
+    chosen = options.programs or known
+    if unknown := set(chosen) - set(known):
+        parser.error(f"no program {', '.join(sorted(unknown))}: there are {', '.join(known)}")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         sound = list(pool.map(partial(ran, quick=options.quick), chosen))
     failed = [name for name, well in zip(chosen, sound, strict=True) if not well]
@@ -89,7 +94,7 @@ def main() -> int:
 
 def ran(name: str, *, quick: bool) -> bool:
     """Run a program, show what it said, keep that of a full run; whether it ended with 0."""
-    words = PROGRAMS[name].quick if quick else PROGRAMS[name].full
+    words = (PROGRAMS[name].quick or ()) if quick else PROGRAMS[name].full
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", f"tests.torture.{name}", *words], cwd=ROOT, text=True,
