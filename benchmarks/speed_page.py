@@ -21,10 +21,9 @@ ratio is rounded. "≥" is how many times faster or smaller ours is. A dash: not
 WHY = {
     "commit of 3 paths": """\
 `git commit` syncs nothing to the disk; a change of ours does so some twenty times: its journal,
-its texts and their folders, each object and its folders, the index, the branch. In a vault in
-memory, where syncing takes no time, the ratios are 0.6 (1,000 files) and 0.35 (10,000); the
-difference is the disk's. What grows with the vault is the person's index, which
-`git update-index` reads and writes whole, once.""",
+its texts and their folders, each object and its folders, the index, the branch. In memory, where
+syncing takes no time, the aim is met: the difference is the disk's. What grows with the vault is
+the person's index, which `git update-index` reads and writes whole, once.""",
     "record of 1 row": """\
 As for a commit of 3 paths: what is said to be recorded is on the disk, and `git commit` syncs
 nothing.""",

@@ -52,8 +52,8 @@ STORE_TESTS = (
     *(
         f"tests/store/test_{name}.py"
         for name in (
-            "chat", "contents", "files", "full_disk", "hand_edits", "journal", "killed_git", "locks", "logs",
-            "misfits", "persons_work", "proposals", "runs", "states",
+            "chat", "contents", "files", "full_disk", "hand_edits", "journal", "killed_git",
+            "locks", "logs", "misfits", "persons_work", "proposals", "runs", "states",
         )
     ),
     "tests/git/test_housekeeping.py",
