@@ -98,20 +98,20 @@ def expanding(home: Home) -> Iterator[Figure]:
             time.sleep(2.1)
         count = str(12 + parsed)
         read, ours = in_turns(home, (READ, TASK, *paths), (EXPAND, TASK, count))
-        yield Figure(f"{name}, against reading the 13 notes", read, ours, 1.5)
+        yield Figure(f"{name}, against reading the 13 notes", read, ours)
 
 
 def knowing(home: Home) -> Iterator[Figure]:
     """The names of 50,000 notes: from the kept index, and made anew, against walking the vault."""
     walk, ours = in_turns(home, (WALK,), (KNOW,))
-    yield Figure("names of 50,000 notes, kept, against a walk", walk, ours, 1.0)
+    yield Figure("names of 50,000 notes, kept, against a walk", walk, ours)
 
     kept = home.git_dir / "orgvault/notes"
     anew = []
     for _ in range(TURNS):
         shutil.rmtree(kept, ignore_errors=True)
         anew.append(process(home, KNOW))
-    yield Figure("names of 50,000 notes, made anew, against a walk", walk, median(anew), 3.0)
+    yield Figure("names of 50,000 notes, made anew, against a walk", walk, median(anew))
 
 
 def figures(*, quick: bool = False) -> Iterator[Figure]:
