@@ -1,12 +1,15 @@
 """Reading files: what cannot be read is a problem with what to do, and no more."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from orgvault.domain.problem import Problem
+from orgvault.errors import NoVault
 from orgvault.store import files
+from orgvault.store.vault import Vault
 
 DO = "mend it"
 
@@ -32,6 +35,18 @@ def test_a_folder_in_a_files_place_is_a_problem(tmp_path: Path) -> None:
     assert files.content_of(at(tmp_path), "a", problems) is None
     do = "put the file in its place, from git or by hand"
     assert problems == [Problem("a", 0, "cannot be read (is a directory)", do)]
+
+
+def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a regular file") as failure:
+        files.read_bytes(str(tmp_path / "pipe"))
+    assert failure.value.filename == str(tmp_path / "pipe")
+
+
+def test_where_no_vault_was_found_is_said(tmp_path: Path) -> None:
+    with pytest.raises(NoVault, match=f"no vault at {tmp_path} or above it"):
+        Vault.find(str(tmp_path))
 
 
 def test_the_names_in_a_folder(tmp_path: Path) -> None:

@@ -167,7 +167,9 @@ def limited(home: Home, size: int) -> str:
 
 def test_jsonl_13_a_file_size_limit_hits_while_spooling(home: Home) -> None:
     home.record("nova", "e-1")
-    assert limited(home, 2000).startswith("NotRecorded nothing was recorded")
+    said = limited(home, 2000)
+    assert said.startswith("NotRecorded nothing was recorded")
+    assert "(File too large)" in said
     assert home.spooled() == []
     assert home.rows_on_disk() == ["e-1"]
 
