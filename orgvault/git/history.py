@@ -162,4 +162,5 @@ def _past(one: "Commit") -> PastCommit:
 def _open(repository: Repository) -> Any:  # noqa: ANN401 - a Repo of GitPython
     from git import Repo
 
+    repository.trusted()
     return Repo(repository.top)

@@ -92,12 +92,11 @@ class Repository:
         """Feed a process of `start` and wait for its output; as `git`."""
         name = " ".join(["git", *process.words[len(_GIT) + 2 : len(_GIT) + 4]])
         told, said = process.finish(stdin, limit_s, name=name)
+        if process.returncode and b"dubious ownership" in said:  # 128, as for what is not there
+            raise ForeignRepository(self.top)
         if process.returncode in ok:
             return told
-        reason = said.decode(errors="replace").strip()
-        if "dubious ownership" in reason:
-            raise ForeignRepository(self.top)
-        raise GitFailed(name, reason)
+        raise GitFailed(name, said.decode(errors="replace").strip())
 
     def start(
         self, *args: str, env: Mapping[str, str] | None = None, keep: Sequence[int] = (),

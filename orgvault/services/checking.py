@@ -108,6 +108,7 @@ def _check_template(desk: Desk, checked: Checked) -> None:
 
 def _check_logs(desk: Desk, checked: Checked) -> None:
     logs = desk.vault.logs
+    logs.pass_over_unread(checked.problems)
     for log, kind in LOGS.items():
         for agent in logs.agents(log):
             checked.files += len(logs.segments(log, agent))

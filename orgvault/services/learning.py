@@ -248,7 +248,6 @@ class Learning:
         waits = isinstance(failure, VaultBusy | UnreadableMemory | OSError)
         waits = waits and made.result is Result.APPLIED
         then = f"the agent's next run makes up for it, or {again}" if waits else f"try {again}"
-        remarks.append(f"the run is recorded; its reflection is put off ({why}): {then}")
         put_off = replace(
             made, result=Result.REPOSITORY_BUSY if waits else Result.FAILED, reason=why[:400]
         )
@@ -257,8 +256,12 @@ class Learning:
                 run, f"{run.episode.run}, reflection put off", [row("reflections", put_off)]
             )
         except OrgvaultError as second:
-            remarks.append(str(second))
+            if not rows:  # nothing at all was done
+                raise failure from None
+            remarks += [f"the run is recorded, its reflection is lost ({why}): try {again}"]
+            remarks += [] if str(second) == why else [str(second)]
             return None
+        remarks.append(f"the run is recorded; its reflection is put off ({why}): {then}")
         return put_off
 
     def _record(self, run: Run, what: str, rows: Sequence[Row]) -> None:

@@ -59,6 +59,7 @@ class Logs:
         self.org = org
         self._spooled = spooled
         self._read: dict[str, tuple[tuple[int, int], bytes]] = {}
+        self._passed_over: set[str] = set()
 
     def agents(self, log: str) -> list[str]:
         """The agents that have rows in a log."""
@@ -75,9 +76,22 @@ class Logs:
     def segments(self, log: str, agent: str) -> list[str]:
         """The paths of an agent's segments, oldest first."""
         folder = self.folder(log, agent)
-        return [
-            os.path.join(folder, one) for one in files.names_in(folder) if agent_in(one) == agent
-        ]
+        named = [one for one in files.names_in(folder) if agent_in(one) == agent]
+        paths = [os.path.join(folder, one) for one in named]
+        return [path for path in paths if path not in self._passed_over]
+
+    def pass_over_unread(self, problems: list[Problem]) -> None:
+        """Leave out, from now on, segments that cannot be read (a folder, say), and name them.
+
+        For who looks at everything: whoever has to rely on what is there is to fail instead.
+        """
+        for log in LOGS:
+            for path in [one for agent in self.agents(log) for one in self.segments(log, agent)]:
+                try:
+                    self.content(path)
+                except OSError as failure:
+                    problems.append(files.unread(self._name(path), failure))
+                    self._passed_over.add(path)
 
     def folder(self, log: str, agent: str) -> str:
         """Where an agent's segments stand."""

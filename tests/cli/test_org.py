@@ -365,3 +365,31 @@ def test_without_the_core_tier_there_is_no_core(harbor: Harbor) -> None:
     assert "the core tier is off" in harbor.run("check", code=1).out
     harbor.run("memory", "render", "nova")
     assert not (harbor.root / ".agents/org/memory/nova/core.md").exists()
+
+
+def test_a_segment_that_cannot_be_read_hides_no_other_problem(harbor: Harbor) -> None:
+    org = harbor.root / ".agents/org"
+    wakes, status = max((org / "wakes").glob("*.nova.*")), org / "status"
+    wakes.unlink()
+    wakes.mkdir()
+    (one, *_, other) = sorted(status.glob("*.nova.*"))
+    other.unlink()
+    other.symlink_to(other.name)
+    one.write_bytes(b"\0" * 64)
+    said = harbor.run("check", code=1).out
+    for path, what in (
+        (wakes, "cannot be read (is a directory)"),
+        (other, "cannot be read (too many levels of symbolic links)"),
+        (one, "64 NUL bytes"),
+    ):
+        assert any(path.name in line and what in line for line in said.splitlines()), said
+    assert "wakes" in harbor.run("wake", "list", code=None).err  # who relies on it fails
+
+
+def test_reflecting_where_nothing_can_be_written_is_refused(harbor: Harbor) -> None:
+    harbor.finish("nova", "run-told", "--result", "It is built.", ORG_REFLECT_MODEL="off")
+    harbor.git("switch", "-q", "--detach")
+    words = ("reflect", "nova", "--run", "run-told", "--transcript", BUILD)
+    assert "HEAD is detached" in harbor.run(*words, code=75).err
+    harbor.git("switch", "-q", "-")
+    assert harbor.json(*words)["reflection"]["result"] == "applied"

@@ -8,6 +8,14 @@ from pathlib import Path
 import pytest
 
 from orgvault.errors import Detached, ForeignRepository, VaultBusy
+from orgvault.git.history import (
+    in_history,
+    last_before,
+    newest_changes,
+    past_contents,
+    snapshot,
+    touching,
+)
 from orgvault.store.vault import Vault
 from tests.vaults import Home, make_vault, plant, row
 
@@ -374,6 +382,17 @@ def test_git_24_a_repository_of_another_user(home: Home) -> None:
     assert (refused.value.exit_code, home.spooled()) == (1, [])
     with pytest.raises(ForeignRepository):
         home.write_texts({"Org/a.md": "x\n"})
+    repository = home.fresh().repository
+    for ask in (
+        lambda: list(newest_changes(repository, "note.md")),
+        lambda: touching(repository, ["note.md"]),
+        lambda: snapshot(repository, "HEAD"),
+        lambda: last_before(repository, "2026-11-20T09:14:03Z"),
+        lambda: in_history(repository, "HEAD"),
+        lambda: list(past_contents(repository, "HEAD", "note.md")),
+    ):
+        with pytest.raises(ForeignRepository):
+            ask()
     home.git("config", "--global", "--add", "safe.directory", str(home.top))
     try:
         home.record("nova", "e-2")

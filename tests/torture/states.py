@@ -134,7 +134,9 @@ STATES: dict[str, State] = {
     "git am": State(
         _in_progress("git format-patch -1 --stdout other | git am -q || true"),
         ("git am --abort",), waits=True),
-    "detached": State(_lines("git switch -q --detach"), ("git switch -q main",), refused=75),
+    "detached": State(
+        _lines("git switch -q --detach"), ("git switch -q main",), refused=75,
+        answers={"dispatch": 0}),  # it says what it left, and why
     **{
         f"a stale {name}": State(_lock(name), (f"rm .git/{name}",), waits=True)
         for name in LOCKS
@@ -170,7 +172,8 @@ STATES: dict[str, State] = {
     "ignored by git": State(
         _lines("printf '.agents/\\nOrg/\\n' >> .git/info/exclude"), answers={"init": 1}),
     "a foreign owner": State(
-        _lines("chown -R 12345 ."), (f"chown -R {os.getuid()} .",), refused=1),
+        _lines("chown -R 12345 ."), (f"chown -R {os.getuid()} .",), refused=1,
+        answers={"dispatch": 0}),
 }  # fmt: skip
 
 

@@ -30,8 +30,7 @@ Harm = Callable[[bytes, random.Random], bytes]
 
 
 def _half(content: bytes, _: random.Random) -> bytes:
-    cut = content[: len(content) // 2].rstrip(b"\n")
-    return cut[:-3]
+    return content[: len(content) // 2].rstrip(b"\n")[:-3].rstrip(b"}")  # a row in halves, too
 
 
 def _line(content: bytes, chance: random.Random, new: bytes) -> bytes:
