@@ -108,7 +108,7 @@ def test_level_0_refuses_an_agent_that_says_who_it_is(machine: Machine) -> None:
     assert machine.orgvault(OWNER, "memory", "juno", ORGVAULT_AGENT="nova").returncode == 4
 
 
-def test_level_0_does_not_stop_an_agent_that_does_not(machine: Machine) -> None:
+def test_acc_02_level_0_does_not_stop_an_agent_that_does_not(machine: Machine) -> None:
     """A process of the same user drops the variable, or does without orgvault."""
     claim = machine.claim("juno")
     assert machine.run(OWNER, "cat", str(claim)).stdout == claim.read_text("utf-8")
