@@ -40,13 +40,13 @@ PROGRAMS = {
         "kill -9 at the n-th write, fsync, rename, link, unlink, … of every writing command and of "
         "each git it starts", ("1", "wake-done"),
     ),
-    "disk": Program("disk full, I/O errors, short writes at every point", ("12", "wake-done")),
+    "disk": Program("disk full, I/O errors, short writes at every point", ("50", "wake-done")),
     "power": Program(
         "power loss: the disk without what no fsync had made sure, then the next command",
         ("32", "1"),
     ),
     "crowd": Program("writers in two worktrees, a foreign committer, an editor", ("8", "25")),
-    "states": Program("every state of a repository × every writing command", ("1",)),
+    "states": Program("every state of a repository × every writing command", ("3",)),
     "vaults": Program("bad vaults, one defect each, then pairs", ("150", "1")),
     "hostile_diffs": Program("hostile diffs, with a second opinion", ("5000", "1")),
     "fuzz": Program("diffs that a fuzzer makes, led by the lines of the gate they reach", None),
