@@ -69,6 +69,13 @@ gives the same trials where processes do not race. Failures are kept below `.tor
 hold after each fault is judged by `tests/torture/invariants.py`, which shares no code with what
 writes. `orgvault selftest --kills N` repeats the first of them on your own disk.
 
+What they have found so far is mended, and each is a test: entries kept in the index when a folder
+could not be synced; a copied vault that waited for ever for a stale lock; the locks of a killed
+`update-ref`; an empty lock after a power failure; a killed `update-index`, whose lock a later
+process of the same number met; a segment that cannot be read, which hid other problems from
+`check`; git's refusal of a foreign repository, taken for an empty answer; `reflect` on a detached
+HEAD, which ended with 0.
+
 """
 
 
