@@ -26,6 +26,15 @@ class NoVault(OrgvaultError):
         )
 
 
+class InsideAnother(OrgvaultError):
+    """A vault was to be made where its files would not be a person's."""
+
+    def __init__(self, path: str, where: str) -> None:
+        super().__init__(
+            f"no vault was made at {path}: it is in {where}: name the folder of your notes"
+        )
+
+
 class NoFolder(OrgvaultError):
     """There is no such folder."""
 

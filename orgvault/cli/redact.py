@@ -16,6 +16,13 @@ class WhichValue(click.UsageError):
         super().__init__("say either --find TEXT or --value-from-env NAME")
 
 
+class NotSet(click.UsageError):
+    """The variable that is to have the value is not there."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the variable {name} is not set: export it, or say another")
+
+
 @click.command(
     cls=Command, example="orgvault redact --value-from-env CALENDAR_TOKEN --rewrite --dry-run"
 )
@@ -33,6 +40,8 @@ def redact(find: str | None, name: str | None, *, rewrite: bool) -> None:
     if (find is None) == (name is None):
         raise WhichValue
     value = find if name is None else os.environ.get(name)
-    done = redacting.redact(desk, value or "", rewrite=rewrite, only_shown=settings().dry_run)
+    if value is None:
+        raise NotSet(str(name))
+    done = redacting.redact(desk, value, rewrite=rewrite, only_shown=settings().dry_run)
     output.show(done, redacting.describe(done))
     wiring.finish(desk.vault)

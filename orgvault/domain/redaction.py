@@ -1,10 +1,12 @@
 """Taking a secret's value out of bytes, and what a person has to do about the copies elsewhere."""
 
+import re
 from collections.abc import Sequence
 from json import dumps
 
 from orgvault.domain.masking import BOUND_CHARS, SECRET
 
+_ESCAPED = re.compile(r"\\u([0-9a-f]{4})")
 _OFFERED = (
     "change the secret where it is used: whoever has had a copy has the old one",
     "git push --force-with-lease --all && git push --force-with-lease --tags   (each remote)",
@@ -27,9 +29,18 @@ def why_not(value: str) -> str:
 
 
 def forms(value: str) -> tuple[bytes, ...]:
-    """The value as it may be written: plainly, and as JSON writes it; the longest first."""
-    texts = {value, dumps(value)[1:-1], dumps(value, ensure_ascii=False)[1:-1]}
-    return tuple(sorted((one.encode() for one in texts), key=len, reverse=True))
+    """The value as it may be written: plainly, as JSON, as JSON in JSON; the longest first."""
+    once = {one for text in {value} for one in _in_json(text)}
+    texts = {value, *once, *(one for text in once for one in _in_json(text))}
+    encoded = {one.encode("utf-8", "surrogateescape") for one in texts}
+    return tuple(sorted(encoded, key=len, reverse=True))
+
+
+def _in_json(text: str) -> set[str]:
+    """A text as different programs write it in JSON: slashes and letters escaped, or not."""
+    plain = {dumps(text)[1:-1], dumps(text, ensure_ascii=False)[1:-1]}
+    loud = {_ESCAPED.sub(lambda found: f"\\u{found[1].upper()}", one) for one in plain}
+    return {one for way in plain | loud for one in (way, way.replace("/", "\\/"))}
 
 
 def holds(content: bytes, wanted: Sequence[bytes]) -> bool:

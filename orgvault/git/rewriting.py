@@ -94,10 +94,14 @@ class Rewriting:
         return self._blobs[oid]
 
     def _named(self, oid: str) -> str:
-        """The new name of what a ref names: a commit, or a tag of one."""
+        """The new name of what a ref names: a commit, a tree, a content, or a tag of one."""
         if oid in self.commits:
             return self.commits[oid]
         kind = self._repository.git("cat-file", "-t", oid).decode().strip()
+        if kind == "tree":
+            return self._tree(oid)
+        if kind == "blob":
+            return self._blob(oid) if oid in self._dirty else oid
         if kind != "tag":
             return oid
         content = self._objects.read(oid)

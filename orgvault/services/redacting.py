@@ -7,6 +7,10 @@ from orgvault.store.redaction import Found, Redaction, Rewritten
 from orgvault.store.vault import ORG
 from orgvault.values import dataclass
 
+NOWHERE = (
+    "it stands nowhere here: not as text, not as JSON writes it "
+    "(what hides it otherwise, base64 say, is not looked for)"
+)
 _RUNS = f"{ORG}/runs/"
 
 
@@ -49,10 +53,10 @@ def describe(done: Redacted) -> str:
     found, lines = done.found, list[str]()
     lines += [f"file       {one}" for one in found.tracked]
     lines += [f"untracked  {one}   (edit it by hand)" for one in found.untracked]
-    lines += [f".git       {one}   (remove it, or edit it by hand)" for one in found.private]
+    lines += [f".git       {one}   ({_what_to_do(one)})" for one in found.private]
     lines += [f"file name  in the folder {one[:10]} of git" for one in found.names]
     counts = f"{len(found.commits)} commits, {len(found.blobs)} contents, {len(found.tags)} tags"
-    lines.append(f"in git: {counts}" if found.anywhere else "it stands nowhere here")
+    lines.append(f"in git: {counts}" if found.anywhere else NOWHERE)
     if done.refused:
         lines.append(done.refused)
     if done.rewritten is not None:
@@ -63,6 +67,16 @@ def describe(done: Redacted) -> str:
         )
     lines += ["Left to do:", *(f"  {one}" for one in done.to_do)] if done.to_do else []
     return "\n".join(lines)
+
+
+def _what_to_do(path: str) -> str:
+    """What helps where the git folder holds the value in a file of git's own, or in one of ours."""
+    first = path.partition("/")[0]
+    if first in {"packed-refs", "refs", "HEAD", "index"}:
+        return "never remove it: rename the branch, tag or file that has it in its name"
+    if first == "logs":
+        return "`git reflog expire --expire=now --all`"
+    return "edit it by hand" if first in {"config", "info", "hooks"} else "remove it"
 
 
 def _refusal(work: Redaction, found: Found) -> str:

@@ -32,20 +32,29 @@ class HeadRecord:
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
-        branch = vault.repository.branch() or "HEAD"
+        branch = vault.repository.branch()
+        self._kept = branch is not None
         self.name = sha256(os.fsencode(f"{vault.prefix}\n{branch}")).hexdigest()[:16]
         self.ref = _REFS + self.name
         self._file = os.path.join(_folder(vault), f"{self.name}.json")
 
     def read(self) -> Recorded | None:
-        """The record; None before the first audit.  A ref without a file has no counts."""
+        """The record; None before the first audit.  A ref without a file has no counts.
+
+        A HEAD that is on no branch has none: who checks out one commit after another (CI) is not
+        to be told that the one before is lost.
+        """
+        if not self._kept:
+            return None
         filed, counts = _read(self._file)
         ref = self._vault.repository.commit_of(self.ref)
         commits = tuple(dict.fromkeys(one for one in (ref, filed) if one))
         return Recorded(commits, counts) if commits else None
 
     def write(self, commit: str, counts: Mapping[str, int]) -> None:
-        """Keep what was audited; the file is on disk before the ref moves."""
+        """Keep what was audited of a branch; the file is on disk before the ref moves."""
+        if not self._kept:
+            return
         files.make_folder(os.path.dirname(self._file))
         _write(self._file, commit, counts)
         self._vault.repository.git("update-ref", "-m", "orgvault audit", self.ref, commit)

@@ -80,10 +80,10 @@ class Redaction:
         said = set(kinds["commit"])
         commits = said | self._bringing(frozenset(kinds["blob"]))
         return Found(
-            tuple(one for one in files_here if one in known),
-            tuple(one for one in files_here if one not in known),
-            tuple(private), tuple(kinds["blob"]), tuple(sorted(commits)), tuple(kinds["tag"]),
-            tuple(kinds["tree"]),
+            tuple(self._shown(one) for one in files_here if one in known),
+            tuple(self._shown(one) for one in files_here if one not in known),
+            tuple(map(self._shown, private)), tuple(kinds["blob"]), tuple(sorted(commits)),
+            tuple(kinds["tag"]), tuple(kinds["tree"]),
         )  # fmt: skip
 
     def _objects(self) -> Iterator[tuple[str, str]]:
@@ -116,13 +116,21 @@ class Redaction:
         return found
 
     def _holding(self, top: str, left_out: set[str]) -> Iterator[str]:
-        """The files below a folder that hold the value, relative to it; links are not followed."""
+        """The files below a folder that hold the value or are named so, relative to it.
+
+        Links are not followed.
+        """
         for above, folders, names in os.walk(top):
             folders[:] = sorted(one for one in folders if one not in left_out)
             for name in sorted(names):
                 path = os.path.join(above, name)
-                if not os.path.islink(path) and self._file_holds(path):
+                named = holds(os.fsencode(name), self._wanted)
+                if named or (not os.path.islink(path) and self._file_holds(path)):
                     yield os.path.relpath(path, top).replace(os.sep, "/")
+
+    def _shown(self, path: str) -> str:
+        """A path as it may be shown: it may have the value in it."""
+        return os.fsdecode(redacted(os.fsencode(path), self._wanted))
 
     def _file_holds(self, path: str) -> bool:
         overlap, before = max(map(len, self._wanted)), b""

@@ -393,3 +393,26 @@ def test_reflecting_where_nothing_can_be_written_is_refused(harbor: Harbor) -> N
     assert "HEAD is detached" in harbor.run(*words, code=75).err
     harbor.git("switch", "-q", "-")
     assert harbor.json(*words)["reflection"]["result"] == "applied"
+
+
+@pytest.mark.parametrize("inside", [".git", ".git/refs", ".agents/org", ".agents/org/memory"])
+def test_no_vault_is_made_among_the_files_of_git_or_of_a_vault(harbor: Harbor, inside: str) -> None:
+    head = harbor.git("rev-parse", "HEAD")
+    told = harbor.run("init", str(harbor.root / inside), code=1)
+    assert "name the folder of your notes" in told.err
+    assert harbor.git("rev-parse", "HEAD") == head
+    assert harbor.git("status", "--porcelain") == ""
+
+
+def test_no_vault_is_made_in_a_bare_repository(harbor: Harbor, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare")], check=True)
+    assert "git's own folder" in harbor.run("init", str(tmp_path / "bare"), code=1).err
+
+
+def test_an_audit_of_one_commit_after_another_takes_none_for_lost(harbor: Harbor) -> None:
+    harbor.git("branch", "one")
+    harbor.run("wake", "add", "nova", "--reason", "task")
+    harbor.git("switch", "-q", "--detach", "main")
+    harbor.run("audit")
+    harbor.git("switch", "-q", "--detach", "one")
+    harbor.run("audit")

@@ -324,3 +324,55 @@ def test_killed_anywhere_it_is_begun_anew_or_done(
     assert SECRET.encode() not in everything(leaky)
     assert leaky.git("status", "--porcelain") == ""
     leaky.git("fsck", "--strict")
+
+
+def test_tags_on_contents_and_folders_are_rewritten(harbor: Harbor) -> None:
+    (harbor.root / "loose").write_text(f"only {SECRET}\n", "utf-8")
+    (harbor.root / "Note.md").write_text(f"{SECRET}\n", "utf-8")
+    blob = harbor.git("hash-object", "-w", "loose").strip()
+    (harbor.root / "loose").unlink()
+    harbor.git("add", "Note.md")
+    harbor.git("commit", "-q", "-m", "A note")
+    harbor.git("tag", "plain", blob)
+    harbor.git("tag", "-a", "-m", "a key", "annotated", blob)
+    harbor.git("tag", "folder", "HEAD^{tree}")
+    redact(harbor, "--rewrite")
+    assert SECRET.encode() not in everything(harbor)
+    assert harbor.git("cat-file", "blob", "annotated^{blob}") == "only [secret]\n"
+    assert harbor.git("cat-file", "blob", "folder:Note.md") == "[secret]\n"
+    harbor.git("fsck", "--strict")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        json.dumps(json.dumps({"key": "pä/ss\nword-22"})),
+        json.dumps({"key": "pä/ss\nword-22"}).replace("/", "\\/"),
+        '{"key": "p\\u00E4/ss\\nword-22"}',
+    ],
+)
+def test_what_json_and_json_in_json_make_of_it_is_found(harbor: Harbor, written: str) -> None:
+    (harbor.root / "Note.md").write_text(written, "utf-8")
+    harbor.git("add", "Note.md")
+    harbor.git("commit", "-q", "-m", "A note")
+    harbor.run("redact", "--find", "pä/ss\nword-22", "--rewrite")
+    assert "word-22" not in (harbor.root / "Note.md").read_text("utf-8")
+    assert b"word-22" not in everything(harbor)
+
+
+def test_what_is_said_where_it_is_not_found_or_not_given(harbor: Harbor) -> None:
+    assert "base64 say, is not looked for" in redact(harbor)
+    told = harbor.run("redact", "--value-from-env", "NOWHERE_TO_BE_SEEN", code=2)
+    assert "the variable NOWHERE_TO_BE_SEEN is not set" in told.err
+    assert "nowhere" in harbor.run("redact", "--find", "aaaaaaaa\udcff\udcfe").out
+
+
+def test_names_of_files_and_branches_are_found(harbor: Harbor) -> None:
+    (harbor.root / f"{SECRET}.md").touch()
+    harbor.git("branch", SECRET)
+    harbor.git("pack-refs", "--all")
+    told = harbor.json("redact", "--find", SECRET)["found"]
+    assert told["untracked"] == ["[secret].md"]
+    said = harbor.run("redact", "--find", SECRET).out
+    (line,) = [one for one in said.splitlines() if "packed-refs" in one]
+    assert "never remove it: rename the branch" in line
