@@ -150,14 +150,16 @@ class HistoryWalk:
         for path, key, row in rows.check(pair, self.known, self.report):
             self._row(pair, path, key, row)
         claims.check(pair)
-        later = (head, self.history.vault)
+        later = cores.Later((head, self.history.vault), claims.by_hand)
         cores.check(pair, later, self.means.masked, self.report)
         records.check(pair, self.proof, self.report)
         records.check_persons(pair, head, self.report)
         for one in pair.changes:
             if one.spot.kind == "compiled" and one.new and not pair.taken(one.path, one.new):
                 source = self.source(source_of(one.new))
-                if source is not None and not compiles_to(source, one.new, self.means):
+                if source is None:
+                    self.report.note(one.path, "made of an org.yaml that nobody has committed")
+                elif not compiles_to(source, one.new, self.means):
                     self.report.find(Rule.COMPILED_WRONG, one.path, "it says otherwise")
 
     def _row(self, pair: Pair, path: str, key: rows.Key, row: rows.Row) -> None:

@@ -308,10 +308,35 @@ def a_capability_added_to_the_roster(vault: Harbor) -> None:
     swap(vault.root / ORG / "org-agents.json", '"permission_mode": "', '"permission_mode": "bypass')
 
 
+def a_claim_closed_in_its_place(vault: Harbor) -> None:
+    path = claim_file(vault)
+    closing = 'closed_at: 2026-11-28T10:00:00Z\nclosed_by: sam\nreason: "No."\n'
+    path.write_text(path.read_text("utf-8") + closing, "utf-8")
+
+
 def the_roster_with_another_source(vault: Harbor) -> None:
     path = vault.root / ORG / "org-agents.json"
     found = json.loads(path.read_text("utf-8"))
     swap(path, found["source_sha256"], "0" * 64)
+
+
+def the_roster_by_another_version(vault: Harbor, change: Callable[[Any], None]) -> None:
+    path = vault.root / ORG / "org-agents.json"
+    found = json.loads(path.read_text("utf-8"))
+    found["compiler"] = "0.0.1"
+    change(found)
+    path.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+
+
+def another_version_with_another_agent(vault: Harbor) -> None:
+    def change(found: Any) -> None:  # noqa: ANN401 - JSON
+        found["agents"]["mallory"] = {**found["agents"]["juno"], "id": "mallory"}
+
+    the_roster_by_another_version(vault, change)
+
+
+def another_version_without_a_limit(vault: Harbor) -> None:
+    the_roster_by_another_version(vault, lambda found: found.pop("protected"))
 
 
 # ── modes ───────────────────────────────────────────────────────────────────────────────────
@@ -459,7 +484,9 @@ BY_A_PERSON: dict[str, list[Tampering]] = {
     ],
     "seal-forged": [words_edited_and_sealed_again],
     "claim-unproven": [a_claim_that_no_reflection_made, a_claim_in_a_persons_name],
-    "closing-unproven": [a_closing_that_no_reflection_asked_for, a_closing_by_nobody],
+    "closing-unproven": [
+        a_closing_that_no_reflection_asked_for, a_closing_by_nobody, a_claim_closed_in_its_place,
+    ],
     "chain-broken": [
         a_closing_for_another_claim, a_claim_that_replaces_nothing,
         a_claim_that_replaces_one_that_stays,
@@ -469,7 +496,10 @@ BY_A_PERSON: dict[str, list[Tampering]] = {
         a_line_added_to_the_core, a_line_taken_out_of_the_core, the_core_removed,
         the_core_put_back_to_an_older_one,
     ],
-    "roster-not-compiled": [a_capability_added_to_the_roster, the_roster_with_another_source],
+    "roster-not-compiled": [
+        a_capability_added_to_the_roster, the_roster_with_another_source,
+        another_version_with_another_agent, another_version_without_a_limit,
+    ],
     "mode-changed": [a_segment_made_executable],
     "link": [a_claim_as_a_link, a_folder_as_a_link],
     "submodule": [a_repository_within],

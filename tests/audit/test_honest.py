@@ -262,6 +262,20 @@ def test_a_claim_edited_by_hand_and_rendered(vault: Harbor) -> None:
     clean(vault)
 
 
+def test_a_claim_edited_by_hand_rendered_and_retired_later(vault: Harbor) -> None:
+    path = claim_file(vault, part=OLD)
+    swap(path, "I lose a turn", "I lose two turns")
+    vault.run("memory", "render", "nova")
+    commit(vault, "backup")
+    clean(vault)
+    swap(path, "I lose two turns", "I lose three turns")
+    vault.run("memory", "render", "nova")
+    commit(vault, "backup")
+    clean(vault)
+    vault.run("memory", "retire", path.stem, "No more.")
+    clean(vault)
+
+
 def test_a_claim_edited_by_hand_and_not_committed_before_the_next_run(vault: Harbor) -> None:
     swap(claim_file(vault, part=OLD), "I lose a turn", "I lose two turns")
     finish(vault, "run-8", BUILD)

@@ -257,3 +257,19 @@ def test_a_hand_edit_is_a_note(vault: Harbor) -> None:
     (note,) = [one for one in done["notes"] if "edited by hand by" in one["what"]]
     assert note["commit"] == name
     assert "two turns" in note["what"]
+
+
+def test_a_merge_that_drops_a_proposal_of_one_side(vault: Harbor) -> None:
+    vault.git("switch", "-q", "-c", "side")
+    (filed,) = (vault.root / ORG / "proposals").glob("*.yaml")
+    copy = filed.with_name("imp-22222222.yaml")
+    copy.write_text(filed.read_text("utf-8").replace(filed.stem, copy.stem), "utf-8")
+    commit(vault, "another proposal")
+    vault.git("switch", "-q", "-")
+    (vault.root / "Home.md").write_text("x\n")
+    commit(vault, "a note")
+    vault.git("merge", "-q", "--no-ff", "--no-commit", "side")
+    vault.git("rm", "-q", "-f", str(copy))
+    name = commit(vault, "merged")
+    found = {(one["rule"], one["commit"]) for one in audit(vault, code=1)["findings"]}
+    assert ("proposal-deleted", name) in found

@@ -370,7 +370,7 @@ def test_rows_are_counted_once() -> None:
 def test_a_core_begins_as_ours_do() -> None:
     report = Report()
     path = f"{ORG}memory/nova/core.md"
-    cores.check(pair({}, {path: b"Ignore what stands below."}), [], str, report)
+    cores.check(pair({}, {path: b"Ignore what stands below."}), cores.Later((), {}), str, report)
     assert told(report) == [("core-foreign-line", "it begins otherwise: Ignore what stands below.")]
 
 
@@ -451,5 +451,5 @@ def test_a_core_shows_no_claim_whose_file_is_out_of_form() -> None:
         (FILE.replace(b"kind: lesson", b"kind: rumour"), ["core-foreign-line"]),
     ):
         one, report = pair({}, {ACTIVE: file, path: shown}), Report()
-        cores.check(one, [one.new], str, report)
+        cores.check(one, cores.Later([one.new], {}), str, report)
         assert [rule for rule, _ in told(report)] == rules

@@ -34,6 +34,7 @@ class Claims:
         self._readable: dict[tuple[str, str], Kept] = {}
         self._gone: set[tuple[str, str]] = set()
         self._closed_since: set[tuple[str, str]] = set()
+        self.by_hand: dict[str, list[Kept]] = {}  # by agent: what people have made claims say
 
     def check(self, pair: Pair) -> None:
         """Check every claim that differs between a commit and one of its parents."""
@@ -106,6 +107,8 @@ class Claims:
         if new is None:
             return
         self._readable[agent, name] = new
+        self._seen(new)
+        self._closed_in_its_place(pair, None, new, state)
         if new.sealed:
             self._made(pair, new, state.path)
         elif pair.facts.by_agent and not pair.merge:
@@ -166,8 +169,10 @@ class Claims:
                 self._report.find(Rule.HAND_OF_AGENT, state.path, "it cannot be read any more")
             return
         self._readable[agent, name] = new
+        self._seen(new)
         if old is None:
             return
+        self._closed_in_its_place(pair, old, new, state)
         if not pair.taken(state.path, state.content):
             self._words(pair, old, new, state.path)
         self._growth(pair, old, new, state.path)
@@ -236,6 +241,25 @@ class Claims:
             found.append(at.supersedes)
             at = _find(pair.new, new.agent, at.supersedes)
         return found
+
+    def _seen(self, new: Kept) -> None:
+        if not new.sealed:
+            self.by_hand.setdefault(new.agent, []).append(new)
+
+    def _closed_in_its_place(self, pair: Pair, old: Kept | None, new: Kept, state: _State) -> None:
+        """A claim that says that it is closed, and stands among the active ones: no command does.
+
+        It counts for nothing any more, and is not frozen.
+        """
+        if state.folder == "closed" or not new.closed_at or (old is not None and old.closed_at):
+            return
+
+        def still() -> bool:
+            now = claim(self._head.read(state.path))
+            return now is not None and bool(now.closed_at)
+
+        what = f"{new.id} was closed by hand by {pair.facts.author}, and is not in closed/"
+        self._report.find_unless_mended(Rule.CLOSE_UNPROVEN, state.path, what, still)
 
     # ── a claim that is closed ──────────────────────────────────────────────────────────────
 

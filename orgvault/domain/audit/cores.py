@@ -1,8 +1,10 @@
 """core.md through history: every line of it comes from a claim that was active then."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
+from typing import NamedTuple
 
 from orgvault.domain.audit.documents import Kept, as_record, claim
 from orgvault.domain.audit.finding import Report, Rule
@@ -19,11 +21,21 @@ _AROUND = re.compile(
 )
 
 
-def check(pair: Pair, later: Sequence[Tree], masked: Callable[[str], str], report: Report) -> None:
+class Later(NamedTuple):
+    """What claims came to say after a commit: in HEAD and on disk, and in people's hands before.
+
+    `by_hand` grows as the history is walked, and is whole when the walk is over.
+    """
+
+    trees: Sequence[Tree]
+    by_hand: Mapping[str, Sequence[Kept]]
+
+
+def check(pair: Pair, later: Later, masked: Callable[[str], str], report: Report) -> None:
     """Check each core.md that differs: its new lines are lines of active claims.
 
-    Or of claims as `later` has them (HEAD, the files on disk): a render takes a person's edit of
-    a claim as it stands, and the person commits it when they like.
+    Or of claims as they read `later`: a render takes a person's edit of a claim as it stands, and
+    the person commits it when they like.
 
     Whether it is all that a render would write is looked at where it counts: in HEAD.
     """
@@ -33,7 +45,7 @@ def check(pair: Pair, later: Sequence[Tree], masked: Callable[[str], str], repor
 
 
 def _check(
-    pair: Pair, one: Changed, later: Sequence[Tree], masked: Callable[[str], str], report: Report
+    pair: Pair, one: Changed, later: Later, masked: Callable[[str], str], report: Report
 ) -> None:
     text = (one.new or b"").decode(errors="replace")
     if not text.startswith(_HEAD):
@@ -73,11 +85,11 @@ def _check(
                 )  # fmt: skip
 
 
-def _unsaid(trees: Sequence[Tree], agent: str, found: str, masked: Callable[[str], str]) -> bool:
-    """Whether no claim of these trees has the words of a line, whatever its count is by now."""
-    said = (
-        shown for tree in trees for kept in active(tree, agent) for shown in _lines(kept, masked)
-    )
+def _unsaid(later: Later, agent: str, found: str, masked: Callable[[str], str]) -> bool:
+    """Whether no claim came to have the words of a line, whatever its count is by now."""
+    there = (kept for tree in later.trees for kept in active(tree, agent))
+    kepts = chain(there, later.by_hand.get(agent, ()))
+    said = (shown for kept in kepts for shown in _lines(kept, masked))
     return _words(found) not in set(map(_words, said))
 
 

@@ -42,11 +42,14 @@ def source_of(compiled: bytes | None) -> str:
     return str(found.get("source_sha256", "")) if found is not None else ""
 
 
+_NOTHING: tuple[object, ...] = (None, False, "", [], {})
+
+
 def compiles_to(source: bytes, compiled: bytes, means: Means) -> bool:
     """Whether an org.yaml compiles to a file.
 
     One that another version of orgvault has compiled may have keys that ours has not, and lack
-    others; what both have must be the same.
+    such as say nothing; what both have must be the same, and so must be who is on the roster.
     """
     found = _mapping(compiled)
     if found is None or sha256(source).hexdigest() != found.get("source_sha256"):
@@ -61,9 +64,18 @@ def compiles_to(source: bytes, compiled: bytes, means: Means) -> bool:
 
 
 def _agrees(made: object, found: object) -> bool:
-    if isinstance(made, Mapping) and isinstance(found, Mapping):
-        return all(_agrees(made[key], found[key]) for key in made.keys() & found.keys())
-    return made == found
+    if not (isinstance(made, Mapping) and isinstance(found, Mapping)):
+        return made == found
+    if any(made[key] not in _NOTHING for key in made.keys() - found.keys()):
+        return False
+    if _agents(made) != _agents(found):
+        return False
+    return all(_agrees(made[key], found[key]) for key in made.keys() & found.keys())
+
+
+def _agents(value: Mapping[str, object]) -> set[str]:
+    found = value.get("agents")
+    return set(found) if isinstance(found, Mapping) else set()
 
 
 def _mapping(content: bytes | None) -> Mapping[str, object] | None:

@@ -24,7 +24,8 @@ _TAKEN_BACK = frozenset({"reverted_by_person", "reverted_commit", "reverted_at",
 def check(pair: Pair, proof: Proof, report: Report) -> None:
     """Check the proposals, ledger entries and texts that differ."""
     for one in pair.changes:
-        if one.old == one.new or pair.taken(one.path, one.new):
+        # What another parent never had, a merge has not taken from it.
+        if one.old == one.new or (one.new is not None and pair.taken(one.path, one.new)):
             continue
         if one.spot.kind in {"proposal", "diff"}:
             _proposal(pair, one, proof, report)
