@@ -1,7 +1,5 @@
 """`dispatch`: the loop around runs."""
 
-from typing import Any
-
 import click
 
 from orgvault.cli import output, wiring
@@ -9,7 +7,7 @@ from orgvault.cli.dispatched import described
 from orgvault.cli.options import Command, settings
 from orgvault.posix import interrupted_by_term
 from orgvault.services import dispatching
-from orgvault.services.dispatching import RunEnded
+from orgvault.services.dispatching import RunEnded, Skipped
 
 
 @click.command(
@@ -25,17 +23,20 @@ from orgvault.services.dispatching import RunEnded
     "--every", type=click.IntRange(1, 86400), default=60, show_default=True, metavar="S",
     help="Seconds from one pass to the next.",
 )  # fmt: skip
-def dispatch(agent: str | None, jobs: int, every: int, *, once: bool) -> None:
+@click.pass_context
+def dispatch(
+    context: click.Context, agent: str | None, jobs: int, every: int, *, once: bool
+) -> None:
     """Wake agents whose routines are due, and run the clients of those that are woken.
 
     Any number of these may run side by side: nothing runs twice, and an agent once at a time.
+    With --once it ends with 1 when work was left since something failed.
     """
     if settings().dry_run:
         _plan(agent)
-    elif agent is not None and once:
-        _work(agent)
-    else:
-        _loop(agent, jobs, every, once=once)
+        return
+    left = _work(agent) if agent is not None and once else _loop(agent, jobs, every, once=once)
+    context.exit(1 if any(one.failed for one in left) else 0)
 
 
 def _plan(agent: str | None) -> None:
@@ -44,7 +45,7 @@ def _plan(agent: str | None) -> None:
     output.show({"runs": planned, "skipped": skipped}, "\n".join(lines) or "Nothing to do.")
 
 
-def _work(agent: str) -> None:
+def _work(agent: str) -> list[Skipped]:
     desk = wiring.desk(writes=True)
     with interrupted_by_term():
         done = dispatching.work(desk, agent, wiring.clients(), wiring.reflecting(desk))
@@ -52,16 +53,22 @@ def _work(agent: str) -> None:
     output.show(result, "\n".join([*map(described, done.runs), *map(described, done.skipped)]))
     output.remarks(done.remarks)
     wiring.finish(desk.vault)
+    return done.skipped
 
 
-def _loop(agent: str | None, jobs: int, every: int, *, once: bool) -> None:
-    found: dict[str, list[Any]] = {"runs": [], "skipped": []}
+def _loop(agent: str | None, jobs: int, every: int, *, once: bool) -> list[Skipped]:
+    runs: list[RunEnded] = []
+    skipped: list[Skipped] = []
     with interrupted_by_term():
         for one in wiring.dispatch(agent, jobs, every, once=once):
-            found["runs" if isinstance(one, RunEnded) else "skipped"].append(one)
+            if isinstance(one, RunEnded):
+                runs.append(one)
+            else:
+                skipped.append(one)
             if not settings().json:
                 output.show(None, described(one))
             elif not once:  # one object a line, as it comes
                 output.show(one, "")
     if settings().json and once:
-        output.show(found, "")
+        output.show({"runs": runs, "skipped": skipped}, "")
+    return skipped

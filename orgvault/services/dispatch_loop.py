@@ -72,7 +72,7 @@ def _look(
     except OrgvaultError as failure:
         if once:
             raise
-        return [], [Skipped("", str(failure))]
+        return [], [Skipped("", str(failure), failed=True)]
     remarks = [Skipped("", one) for one in desk.vault.remarks]
     return list(dict.fromkeys(one.agent for one in planned)), [*skipped, *remarks]
 
@@ -83,10 +83,11 @@ def _told(ended: "Ended") -> Iterator[RunEnded | Skipped]:
     with suppress(ValueError):
         found = json.loads(ended.stdout)
     if not isinstance(found, dict):
-        yield Skipped(ended.agent, f"its dispatcher ended with exit code {ended.exit_code}")
+        why = f"its dispatcher ended with exit code {ended.exit_code}"
+        yield Skipped(ended.agent, why, failed=True)
         return
     for one in found.get("runs", ()):
         values = {**one, "wakes": tuple(one.get("wakes", ()))}
         yield RunEnded(**values)
     for one in found.get("skipped", ()):
-        yield Skipped(one["agent"], one["why"], tuple(one.get("wakes", ())))
+        yield Skipped(**{**one, "wakes": tuple(one.get("wakes", ()))})

@@ -77,11 +77,15 @@ class Planned:
 
 @dataclass(frozen=True)
 class Skipped:
-    """Work of an agent that was left, and why; `wakes` stay open."""
+    """Work of an agent that was left, and why; `wakes` stay open.
+
+    `failed`: something went wrong; else it is as the agent's settings have it.
+    """
 
     agent: str
     why: str
     wakes: tuple[str, ...] = ()
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -227,7 +231,8 @@ class _Turn:
             ids = tuple(one.id for one in group)
             left.difference_update(ids)
             if why := why_not(self._desk, self._agent):
-                self._skip(why, tuple(one.id for one in found))
+                left_ids = tuple(one.id for one in found)
+                self._done.skipped.append(Skipped(self._agent.id, why, left_ids))
                 return
             self._answer(group, ids)
 
@@ -244,7 +249,7 @@ class _Turn:
                 ended = self._clients.run(command, env, desk.vault.root, as_text(started.composed))
                 finished = self._finish(run, ended, ids)
             except OrgvaultError as failure:  # of this group: the agent's other wakes go on
-                self._skip(str(failure), ids)
+                self._done.skipped.append(Skipped(agent.id, str(failure), ids, failed=True))
                 return
         self._done.runs.append(ended_run(ended, finished, ids))
         self._done.remarks.extend(finished.remarks)
@@ -263,6 +268,3 @@ class _Turn:
 
         told = replace(told_of(run, self._agent, ended), wakes=ids)
         return finishing.wake_done(self._desk, told, self._reflecting)
-
-    def _skip(self, why: str, ids: tuple[str, ...]) -> None:
-        self._done.skipped.append(Skipped(self._agent.id, why, ids))

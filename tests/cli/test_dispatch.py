@@ -163,9 +163,11 @@ def test_a_run_that_cannot_be_composed_leaves_its_wake_open(harbor: Harbor, clie
     template = harbor.root / ".agents/org/prompts/system.md"
     text = template.read_text("utf-8")
     template.write_text("<capability name='nots'>", "utf-8")
-    told = harbor.json("dispatch", "--once", "--agent", "nova")
-    assert (told["runs"], told["skipped"][0]["wakes"]) == ([], [wake])
-    assert "system.md" in told["skipped"][0]["why"]
+    for words in ((), ("--agent", "nova")):
+        told = harbor.run("dispatch", "--once", "--json", *words, code=1).json
+        assert (told["runs"], told["skipped"][0]["wakes"]) == ([], [wake])
+        assert "system.md" in told["skipped"][0]["why"]
+        assert told["skipped"][0]["failed"]
     template.write_text(text, "utf-8")
     assert harbor.json("dispatch", "--once", "--agent", "nova")["runs"][0]["wakes"] == [wake]
     assert len(client.calls) == 1
@@ -207,6 +209,7 @@ def test_agents_without_a_client_are_told_once_and_their_wakes_stay(
     (skipped,) = harbor.json("dispatch", "--once")["skipped"]
     assert (skipped["agent"], skipped["wakes"]) == ("atlas", [wake])
     assert "client.command" in skipped["why"]
+    assert not skipped["failed"]
 
 
 def test_wakes_per_day_counts_runs_of_the_vaults_own_day(harbor: Harbor, client: Client) -> None:

@@ -1,7 +1,7 @@
 """Every program of this folder: `python -m tests.torture [--quick] [--page FILE] [PROGRAM ...]`.
 
 In full (hours), or `--quick`, as CI does (minutes); one on each core.  What each said is kept in
-.cache/torture.json, of the last full run of each; `--page` writes it as Markdown.
+docs/reference/reliability.json, of the last full run of each; `--page` writes it as Markdown.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / ".cache/torture.json"
+KEPT = ROOT / "docs/reference/reliability.json"
 SPEAKING = Lock()
 
 
@@ -129,7 +129,6 @@ def keep(name: str, told: dict[str, Any]) -> None:
         "system": f"{platform.system()}, Python {platform.python_version()}, "
         f"git {version.stdout.split()[2]}",
     }  # fmt: skip
-    KEPT.parent.mkdir(parents=True, exist_ok=True)
     KEPT.write_text(json.dumps({**kept(), name: {**about, **told}}, indent=2) + "\n", "utf-8")
 
 
