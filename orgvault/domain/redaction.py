@@ -17,6 +17,11 @@ _SENT = (
     "prompts of runs had it and keep the hash under which they were sent: `prompt verify`, `check` "
     "and `audit` rightly say that those texts are not what was sent"
 )
+_COMPILED = "org.yaml had it: `orgvault compile`"
+_FILED = (
+    "proposals had it and keep the hash under which they were filed: `check` and `audit` rightly "
+    "say that they are not what was filed"
+)
 
 
 def why_not(value: str) -> str:
@@ -55,6 +60,10 @@ def redacted(content: bytes, wanted: Sequence[bytes]) -> bytes:
     return content
 
 
-def left_to_do(*, sent: bool) -> tuple[str, ...]:
-    """What no program can do for the person, in order; `sent`: a prompt of a run had it."""
-    return (*_OFFERED, *([_SENT] if sent else []))
+def left_to_do(*, source: bool, filed: bool, sent: bool) -> tuple[str, ...]:
+    """What no program can do for the person, in order.
+
+    `source`: org.yaml had it, `filed`: a proposal, `sent`: a prompt of a run.
+    """
+    more = ((_COMPILED, source), (_FILED, filed), (_SENT, sent))
+    return (*_OFFERED, *(text for text, had in more if had))

@@ -32,7 +32,10 @@ _HEADER_WORDS = 3  # name, kind, size
 
 
 class Walked(NamedTuple):
-    """One commit: its name, tree and parents, who made it, when (Unix seconds), its words."""
+    """One commit: its name, tree and parents, who made it, when (Unix seconds), its words.
+
+    It was `written` by its author, and committed `at`.
+    """
 
     name: str
     tree: str
@@ -40,8 +43,10 @@ class Walked(NamedTuple):
     author: str
     email: str
     committer_email: str
+    written_s: int
     at_s: int
     message: str
+    cut: bool  # it has parents, and this clone has none of them
 
 
 class Entry(NamedTuple):
@@ -208,12 +213,13 @@ def _commit(told: bytes) -> Walked:
     for line in head.split(b"\n"):
         key, _, value = line.partition(b" ")
         facts.setdefault(key, value)
-    author, email, _ = _who(facts.get(b"author", b""))
+    author, email, written_s = _who(facts.get(b"author", b""))
     _, committer, at_s = _who(facts.get(b"committer", b""))
     words = "\n".join(line.removeprefix("    ") for line in _text(body).split("\n"))
     return Walked(
-        name, facts[b"tree"].decode(), tuple(parents), author, email, committer, at_s, words
-    )
+        name, facts[b"tree"].decode(), tuple(parents), author, email, committer, written_s, at_s,
+        words, cut=b"parent" in facts and not parents,
+    )  # fmt: skip
 
 
 def _who(line: bytes) -> tuple[str, str, int]:

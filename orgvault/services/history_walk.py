@@ -87,6 +87,7 @@ class HistoryWalk:
         """Take in what stood before the part that is walked."""
         self._trees = {one.name: one.tree for one in commits}
         outside = {parent for one in commits for parent in one.parents} - self._trees.keys()
+        outside |= {one.name for one in commits if one.cut}
         for name in sorted(outside):
             found = self.history.walk.commit(name)
             if found is None:
@@ -109,7 +110,9 @@ class HistoryWalk:
     # ── the walk ────────────────────────────────────────────────────────────────────────────
 
     def _batch(self, commits: Sequence[Walked], head: TreeFiles, claims: Claims) -> None:
-        wanted = [(one, parent) for one in commits for parent in (one.parents or ("",))]
+        # What a clone was cut off at was made by those before it.
+        whole = [one for one in commits if not one.cut]
+        wanted = [(one, parent) for one in whole for parent in (one.parents or ("",))]
         trees = [(self._trees.get(parent, ""), one.tree) for one, parent in wanted]
         deltas = list(self.history.deltas(trees, WHERE))
         every = (one for found in deltas for one in found)
@@ -163,6 +166,8 @@ class HistoryWalk:
                     self.report.find(Rule.COMPILED_WRONG, one.path, "it says otherwise")
 
     def _row(self, pair: Pair, path: str, key: rows.Key, row: rows.Row) -> None:
+        if pair.facts.by_agent and not pair.merge and "Orgvault-Op" not in pair.facts.trailers:
+            self.report.note(path, f"{row.id} came with a commit of {pair.facts.author}'s own")
         self.proof.add(key.log, row.value)
         rows.check_form(path, spot(path), row, self.report)
         actors.check_row(path, key, row, pair.rosters, self.report)
@@ -191,8 +196,9 @@ class HistoryWalk:
 def facts_of(commit: Walked) -> Facts:
     """What the rules look at of a commit."""
     return Facts(
-        commit.name, commit.author, commit.email, commit.committer_email, trailers(commit.message)
-    )
+        commit.name, commit.author, commit.email, commit.committer_email,
+        trailers(commit.message), later=commit.at_s != commit.written_s,
+    )  # fmt: skip
 
 
 def entries(deltas: Iterable[Delta]) -> Iterator[Entry]:

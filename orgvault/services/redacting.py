@@ -4,6 +4,7 @@ from orgvault.domain import redaction
 from orgvault.errors import CannotRedact
 from orgvault.services.desk import Desk
 from orgvault.store.redaction import Found, Redaction, Rewritten
+from orgvault.store.roster import SOURCE
 from orgvault.store.vault import ORG
 from orgvault.values import dataclass
 
@@ -12,6 +13,7 @@ NOWHERE = (
     "(what hides it otherwise, base64 say, is not looked for)"
 )
 _RUNS = f"{ORG}/runs/"
+_FILED = f"{ORG}/proposals/"
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,7 @@ def redact(desk: Desk, value: str, *, rewrite: bool, only_shown: bool) -> Redact
         raise CannotRedact(why, "give the whole secret")
     work = Redaction(desk.vault, redaction.forms(value))
     found = work.find()
-    sent = any(path.startswith(desk.vault.place.in_repository(_RUNS)) for path in found.tracked)
-    to_do = redaction.left_to_do(sent=sent) if any(found.in_git) else ()
+    to_do = _left_to_do(desk, found) if any(found.in_git) else ()
     if not rewrite or not any(found.in_git):
         return Redacted(found, None, to_do)
     if only_shown:
@@ -46,6 +47,13 @@ def redact(desk: Desk, value: str, *, rewrite: bool, only_shown: bool) -> Redact
     message = desk.message("org(vault): redact a secret", "redact")
     done = work.rewrite(found, message, desk.author, desk.clock.now())
     return Redacted(found, done, to_do)
+
+
+def _left_to_do(desk: Desk, found: Found) -> tuple[str, ...]:
+    def had(place: str) -> bool:
+        return any(one.startswith(desk.vault.place.in_repository(place)) for one in found.tracked)
+
+    return redaction.left_to_do(source=had(SOURCE), filed=had(_FILED), sent=had(_RUNS))
 
 
 def describe(done: Redacted) -> str:

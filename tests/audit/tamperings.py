@@ -131,6 +131,15 @@ def an_active_claim_deleted(vault: Harbor) -> None:
     claim_file(vault, part=OLD).unlink()
 
 
+def an_active_claim_emptied(vault: Harbor) -> None:
+    claim_file(vault, part=OLD).write_bytes(b"")
+
+
+def the_id_of_a_claim_changed(vault: Harbor) -> None:
+    path = claim_file(vault, part=OLD)
+    path.write_text(path.read_text("utf-8").replace(path.stem, "c-00000009"), "utf-8")
+
+
 def a_closed_claim_deleted(vault: Harbor) -> None:
     claim_file(vault, "closed").unlink()
 
@@ -470,7 +479,10 @@ BY_A_PERSON: dict[str, list[Tampering]] = {
         a_message_of_nobody,
         a_closing_by_an_agent_that_leads_nobody,
     ],
-    "claim-deleted": [an_active_claim_deleted, a_closed_claim_deleted],
+    "claim-deleted": [
+        an_active_claim_deleted, a_closed_claim_deleted, an_active_claim_emptied,
+        the_id_of_a_claim_changed,
+    ],
     "claim-moved": [a_claim_given_to_another],
     "claim-reopened": [a_closed_claim_moved_back, a_closed_claim_copied_back],
     "closed-claim-changed": [the_words_of_a_closed_claim_edited, the_reason_of_a_closing_edited],

@@ -117,6 +117,21 @@ def test_a_squash_of_the_latest_commits_in_the_name_of_the_person(vault: Harbor,
     clean(vault)
 
 
+def test_a_fixup_into_a_commit_of_an_agents(vault: Harbor) -> None:
+    """The person makes one commit of several, and keeps the words and the author of the first."""
+    vault.run("post", "--run", "run-8", "I begin.", ORGVAULT_AGENT="nova")
+    finish(vault, "run-8", BUILD)
+    swap(claim_file(vault, part=OLD), "I lose a turn", "I lose two turns")
+    vault.run("memory", "render", "nova")
+    swap(vault.root / ORG / "org.yaml", "goal: ", "goal: Surely, ")
+    commit(vault, "backup")
+    vault.run("compile")
+    first = vault.git("log", "--format=%H", "--grep=^Orgvault-Op: post", "-1").strip()
+    vault.git("reset", "-q", "--soft", first)
+    vault.git("commit", "-q", "--amend", "--no-edit", "--date", "2026-11-28T10:00:00")
+    assert any("edited by hand by" in one for one in clean(vault))
+
+
 @pytest.mark.parametrize("files", [1, 2, 3, 4])
 @pytest.mark.parametrize("subject", ["edit", "run-2", "imp-", "run-1"])
 def test_a_sweep_in_the_middle_of_a_change_of_ours(vault: Harbor, subject: str, files: int) -> None:
@@ -417,7 +432,9 @@ def test_what_is_no_claim_is_a_note_and_no_traceback(vault: Harbor, content: byt
     path.write_bytes(content)
     (vault.root / ORG / "memory/nova/claims/c-00000003.yaml").write_bytes(content)
     commit(vault, "half-typed")
-    assert any("not readable" in one for one in clean(vault))
+    done = audit(vault)
+    assert any("not readable" in one["what"] for one in done["notes"])
+    assert {one["rule"] for one in done["findings"]} == {"claim-deleted"}
     path.write_bytes(whole)
     commit(vault, "mended")
     clean(vault)

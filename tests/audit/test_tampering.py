@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from tests.audit.past import NOVA, ORG, audit, claim_file, commit, rules, segment
+from tests.audit.past import NOVA, ORG, audit, claim_file, commit, rules, segment, swap
 from tests.audit.tamperings import (
     BY_A_PERSON,
     BY_AN_AGENT,
@@ -139,6 +139,25 @@ def test_an_actor_whom_the_access_table_does_not_allow(
     assert rules(vault) == {"actor-not-allowed"}
 
 
+def test_a_run_started_in_the_name_of_one_who_may_not(vault: Harbor) -> None:
+    vault.json("run", "start", "nova", "--message", "Look.")
+    path = segment(vault, "runs")
+    row = next(one for one in path.read_text("utf-8").splitlines()[::-1] if '"actor":"sam"' in one)
+    swap(path, row, row.replace('"actor":"sam"', '"actor":"nova"'))
+    vault.git("reset", "-q", "--soft", "HEAD~1")
+    commit(vault)
+    told = audit(vault)
+    assert any("is nova's; may" in one["what"] for one in told["findings"]), told
+
+
+def test_rows_that_an_agent_commits_by_hand_are_a_note(vault: Harbor) -> None:
+    vault.wake("nova", "manual")
+    vault.git("reset", "-q", "--soft", "HEAD~1")
+    commit(vault, "work", "--author", NOVA)
+    told = audit(vault)
+    assert any("came with a commit of Nova's own" in one["what"] for one in told["notes"]), told
+
+
 def test_an_agent_that_poses_as_the_owner(vault: Harbor) -> None:
     message = "org(roster): compile\n\nOrgvault-Op: compile\nOrgvault-Actor: sam"
     commit(vault, message, "--author", NOVA)
@@ -210,8 +229,14 @@ def test_a_dry_run_records_nothing(vault: Harbor) -> None:
 
 def test_a_shallow_clone(vault: Harbor) -> None:
     with folder_in_memory() as folder:
-        vault.git("clone", "-q", "--depth", "3", f"file://{vault.root}", str(folder / "clone"))
-        assert rules(Harbor(folder / "clone")) == {"history-cut-off"}
+        for depth in range(1, int(vault.git("rev-list", "--count", "HEAD"))):
+            place = folder / f"clone-{depth}"
+            vault.git("clone", "-q", "--depth", str(depth), f"file://{vault.root}", str(place))
+            clone = Harbor(place)
+            assert rules(clone) == {"history-cut-off"}, depth
+        the_last_row_dropped(clone)
+        commit(clone)
+        assert rules(clone) == {"history-cut-off", "row-dropped"}
 
 
 def test_a_graft(vault: Harbor) -> None:

@@ -179,6 +179,27 @@ def test_prompts_of_runs_are_no_longer_what_was_sent(harbor: Harbor) -> None:
     assert "use [secret] now" in harbor.run("run", "show", started["run"]).out.lower()
 
 
+def test_what_was_made_of_it_is_to_be_made_anew(harbor: Harbor) -> None:
+    harbor.edit_org("goal: That", f"goal: That {SECRET}")
+    harbor.git("commit", "-q", "-am", "A goal")
+    told = redact(harbor, "--rewrite")
+    assert "org.yaml had it: `orgvault compile`" in told
+    assert "proposals had it" not in told
+    harbor.run("compile")
+    harbor.git("commit", "-q", "-am", "compiled", "--allow-empty")
+    harbor.run("check")
+    harbor.run("audit")
+
+
+def test_what_was_filed_is_not_what_was_filed_any_more(harbor: Harbor) -> None:
+    diff = harbor.root / ORG / "proposals/imp-11111111.diff"
+    diff.parent.mkdir(exist_ok=True)
+    diff.write_text(SECRET, "utf-8")
+    harbor.git("add", "-A")
+    harbor.git("commit", "-q", "-m", "A diff")
+    assert "are not what was filed" in redact(harbor, "--rewrite")
+
+
 def test_it_is_found_in_spool_and_untracked_files(harbor: Harbor) -> None:
     (harbor.root / "Loose.md").write_text(SECRET, "utf-8")
     spool = harbor.root / ".git/orgvault/spool"

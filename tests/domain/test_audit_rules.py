@@ -202,10 +202,10 @@ def test_a_claim_that_a_reflection_made_is_proven() -> None:
 
 def test_an_agent_does_not_make_a_claim_unreadable() -> None:
     note = ("note", "not readable as a claim: `orgvault check`")
-    broken = pair({ACTIVE: FILE}, {ACTIVE: b"["}, NOVA)
+    broken = pair({ACTIVE: FILE}, {ACTIVE: b"[" + FILE}, NOVA)
     assert lived(broken) == [("claim-edited-by-agent", "it cannot be read any more"), note]
     assert lived(broken._replace(facts=SAM)) == [note]
-    assert lived(pair({ACTIVE: b"["}, {ACTIVE: b"[["})) == [note]
+    assert lived(pair({ACTIVE: b"["}, {ACTIVE: b"[[" + FILE})) == [note]
     assert lived(pair({ACTIVE: b"["}, {ACTIVE: FILE})) == []
 
 
@@ -453,3 +453,23 @@ def test_a_core_shows_no_claim_whose_file_is_out_of_form() -> None:
         one, report = pair({}, {ACTIVE: file, path: shown}), Report()
         cores.check(one, cores.Later([one.new], {}), str, report)
         assert [rule for rule, _ in told(report)] == rules
+
+
+@pytest.mark.parametrize(
+    ("log", "value"),
+    [
+        ("wakes", {"event": "taken", "actor": "nova"}),
+        ("wakes", {"event": "closed", "actor": "nova"}),
+        ("runs", {"actor": "nova"}),
+        ("corrections", {"actor": "mallory"}),
+        ("chat", {"sent_by": "mallory"}),
+    ],
+)
+def test_the_actor_of_a_row_may_write_it(log: str, value: dict[str, str]) -> None:
+    def looked_at(**change: str) -> list[str]:
+        report, row = Report(), rows.Row("x", "", {**value, **change})
+        actors.check_row("x", rows.Key(log, "nova", "x"), row, [GUILD], report)
+        return [rule for rule, _ in told(report)]
+
+    assert looked_at() == ["actor-not-allowed"]
+    assert looked_at(**dict.fromkeys(value.keys() - {"event"}, "sam")) == []

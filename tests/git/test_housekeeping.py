@@ -1,8 +1,28 @@
-"""Loose objects are packed when enough have gathered, and not again for those that stay."""
+"""Small loose objects are packed when enough have gathered, and not again for those that stay."""
 
+import os
 from pathlib import Path
 
-from tests.vaults import folder_in_memory, make_vault
+from tests.vaults import Home, folder_in_memory, make_vault
+
+
+def gather(home: Home, count: int = 40) -> None:
+    """Let it look as if a thousand commits had gathered: loose objects that nothing leads to."""
+    sample = home.git_dir / "objects/17"
+    sample.mkdir(exist_ok=True)
+    for number in range(count):
+        (sample / f"{number:038x}").write_bytes(b"")
+
+
+def packs(home: Home) -> list[Path]:
+    """The packs there are."""
+    return list((home.git_dir / "objects/pack").glob("*.pack"))
+
+
+def loose(home: Home, size: int) -> int:
+    """How many loose objects take more than so many bytes."""
+    found = (home.git_dir / "objects").glob("??/*")
+    return sum(one.stat().st_size > size for one in found)
 
 
 def test_loose_objects_are_packed_when_a_thousand_commits_have_gathered() -> None:
@@ -10,13 +30,46 @@ def test_loose_objects_are_packed_when_a_thousand_commits_have_gathered() -> Non
         home = make_vault(folder / "v")
         home.record("nova", "e-1")
         assert not home.vault.tidy()
-        sample = home.git_dir / "objects/17"
-        sample.mkdir(exist_ok=True)
-        for number in range(40):
-            # Not reachable from anywhere: `git repack` leaves them.
-            (sample / f"{number:038x}").write_bytes(b"")
+        gather(home)
         assert home.vault.tidy()
-        assert list((home.git_dir / "objects/pack").glob("*.pack"))
+        assert len(packs(home)) == 1
+        assert loose(home, 0) == 0
         assert not home.vault.tidy()
         assert home.rows_in_head() == ["e-1"]
         assert Path(home.vault.private, "packed").exists()
+        home.record("nova", "e-2")
+        gather(home, 80)
+        assert home.vault.tidy()
+        assert len(packs(home)) == 2
+        assert loose(home, 0) == 0
+        assert home.rows_in_head() == ["e-1", "e-2"]
+
+
+def test_what_a_person_has_just_attached_stays_as_it_is() -> None:
+    """Packing a gigabyte of it takes minutes: no command may wait for that, or try it again."""
+    with folder_in_memory() as folder:
+        home = make_vault(folder / "v")
+        home.record("nova", "e-1")
+        (home.root / "Attached.pdf").write_bytes(os.urandom(300_000))
+        home.git("add", "Attached.pdf")  # not committed yet: only the index leads to it
+        home.git("commit", "-q", "-m", "attached", "--", "Attached.pdf")
+        (home.root / "Another.pdf").write_bytes(os.urandom(300_000))
+        home.git("add", "Another.pdf")
+        gather(home)
+        assert home.vault.tidy()
+        assert loose(home, 0) == loose(home, 256 * 1024) == 2
+        assert packs(home)[0].stat().st_size < 100_000
+        assert home.git("status", "--porcelain").split() == ["A", "Another.pdf"]
+
+
+def test_where_packing_fails_it_waits_for_as_many_again() -> None:
+    with folder_in_memory() as folder:
+        home = make_vault(folder / "v")
+        home.record("nova", "e-1")
+        gather(home)
+        (home.git_dir / "refs/heads/broken").write_text("0" * 39 + "1\n")
+        assert not home.vault.tidy()
+        (home.git_dir / "refs/heads/broken").unlink()
+        assert not home.vault.tidy()  # not tried again so soon
+        gather(home, 80)
+        assert home.vault.tidy()

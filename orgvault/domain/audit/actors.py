@@ -79,7 +79,9 @@ def check_row(path: str, key: Key, row: Row, rosters: Sequence[Roster], report: 
     verb = ""
     if key.log == "corrections":
         verb = "redo"
-    elif key.log == "wakes" and row.value.get("event") == "closed":
+    elif (key.log == "wakes" and row.value.get("event") in {"taken", "closed"}) or (
+        key.log == "runs" and "actor" in row.value
+    ):
         verb = "dispatch"
     elif key.log == "chat":
         verb = "post"

@@ -1,6 +1,7 @@
 """Claims from commit to commit: each lives on, closes once, is frozen then, and is proven."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from orgvault.domain.audit.actors import may
@@ -167,6 +168,11 @@ class Claims:
                 self._readable.setdefault((agent, name), old)
             if pair.facts.by_agent and not pair.merge:
                 self._report.find(Rule.HAND_OF_AGENT, state.path, "it cannot be read any more")
+            elif name.encode() not in (state.content or b""):
+                self._report.find_unless_mended(
+                    Rule.CLAIM_DELETED, state.path, f"its file does not hold {name} any more",
+                    partial(self._unheld, agent, name),
+                )  # fmt: skip
             return
         self._readable[agent, name] = new
         self._seen(new)
@@ -178,6 +184,11 @@ class Claims:
         self._growth(pair, old, new, state.path)
         if state.folder == "closed":
             self._closed(pair, new, state.path)
+
+    def _unheld(self, agent: str, name: str) -> bool:
+        """Whether HEAD has no file that holds a claim of that id where it belongs."""
+        found = _find(self._head, agent, name)
+        return found is None or found.id != name
 
     def _words(self, pair: Pair, old: Kept, new: Kept, path: str) -> None:
         for one in _FIXED:
@@ -196,9 +207,7 @@ class Claims:
         elif edited and pair.facts.by_agent and not pair.merge:
             self._report.find(Rule.HAND_OF_AGENT, path, f"{old.text} → {new.text}")
         elif edited:
-            self._report.note(
-                path, f"edited by hand by {pair.facts.author}: {old.text} → {new.text}"
-            )
+            self._report.note(path, f"edited by hand by {pair.facts.hand}: {old.text} → {new.text}")
 
     def _filed(self, pair: Pair, card: str) -> bool:
         known = card in self._proof.cards
@@ -258,7 +267,7 @@ class Claims:
             now = claim(self._head.read(state.path))
             return now is not None and bool(now.closed_at)
 
-        what = f"{new.id} was closed by hand by {pair.facts.author}, and is not in closed/"
+        what = f"{new.id} was closed by hand by {pair.facts.hand}, and is not in closed/"
         self._report.find_unless_mended(Rule.CLOSE_UNPROVEN, state.path, what, still)
 
     # ── a claim that is closed ──────────────────────────────────────────────────────────────

@@ -20,18 +20,33 @@ class Tree(Protocol):
 
 
 class Facts(NamedTuple):
-    """A commit as its own words tell it; `trailers` are those of its last paragraph."""
+    """A commit as its own words tell it; `trailers` are those of its last paragraph.
+
+    `later`: it was committed at another time than it was written, as a rebase and an amend do.
+    """
 
     name: str
     author: str
     email: str
     committer_email: str
     trailers: Mapping[str, tuple[str, ...]]
+    later: bool = False
+
+    @property
+    def made_anew(self) -> bool:
+        """Whether it was a commit of ours, which a person has squashed others into, or picked."""
+        person = not self.committer_email.endswith(AGENTS)
+        return self.later and person and "Orgvault-Op" in self.trailers
 
     @property
     def by_agent(self) -> bool:
-        """Whether an agent is its author."""
-        return self.email.endswith(AGENTS)
+        """Whether it is an agent's doing: the agent is its author, and nobody made it anew."""
+        return self.email.endswith(AGENTS) and not self.made_anew
+
+    @property
+    def hand(self) -> str:
+        """Whose doing an edit by hand is."""
+        return self.committer_email if self.made_anew else self.author
 
 
 class Changed(NamedTuple):

@@ -67,7 +67,7 @@ def _entry(pair: Pair, one: Changed, proof: Proof, report: Report) -> None:
         if pair.facts.by_agent:
             report.find(Rule.LEDGER_CHANGED, one.path, "an agent took it out")
         else:
-            report.note(one.path, f"taken out by {pair.facts.author}, to be measured anew")
+            report.note(one.path, f"taken out by {pair.facts.hand}, to be measured anew")
         return
     new = document(one.new)
     if new is None:
