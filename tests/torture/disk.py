@@ -7,14 +7,21 @@ room again, and the next command runs.  Failures are saved under .torture/disk/;
 
 import shutil
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.torture import invariants
-from tests.torture.faults import MAIN, REMEDIES, Fault, after, points, rows_added, trial
-from tests.torture.scene import Scene, commands, model, ready, run, save, workshop
+from tests.torture.faults import (
+    MAIN,
+    Fault,
+    after,
+    every_command,
+    points,
+    rows_added,
+    trial,
+)
+from tests.torture.scene import Scene, ready, run, save
 
 FULL = ("write", "pwrite64", "fsync", "mkdir", "rename", "link", "ftruncate")
 ERRORS = ("ENOSPC", "EIO")
@@ -79,24 +86,5 @@ def _trials(
             yield f"no file beyond {size} bytes", code, wrong, place
 
 
-def main(stride: int, only: str) -> int:
-    """Fail every command at every point; 1 when something did not hold."""
-    failed = 0
-    with workshop() as folder:
-        (folder / "model").mkdir()
-        scene = model(folder / "model")
-        for name, words in commands(scene).items():
-            if only not in {"", name}:
-                continue
-            began = time.monotonic()
-            ended, told = errors(scene, folder, name, words, stride)
-            failed += ended["wrong"]
-            took_s = time.monotonic() - began
-            print(f"{name}: {dict(ended)}, {took_s:.0f} s", *told, sep="\n", flush=True)
-    print(f"by the person's hand, as a remark said: {dict(REMEDIES)}")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    given = [*sys.argv[1:], *("1", "")[len(sys.argv) - 1 :]]
-    sys.exit(main(int(given[0]), given[1]))
+    sys.exit(every_command(errors, sys.argv[1:]))

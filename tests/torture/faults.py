@@ -13,13 +13,23 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.torture import invariants
-from tests.torture.scene import LIMIT_S, ORGVAULT, Ended, Scene, ready, run
+from tests.torture.scene import (
+    LIMIT_S,
+    ORGVAULT,
+    Ended,
+    Scene,
+    commands,
+    model,
+    ready,
+    run,
+    workshop,
+)
 
 CALLS = (
     "write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "renameat2", "link", "linkat",
@@ -28,6 +38,8 @@ CALLS = (
 MAIN = "orgvault"
 NEXT = ("wake", "add", "juno", "--reason", "task", "--note", "next")
 NEXT_LIMIT_S = 10.0
+# The trials of one command, each STRIDE-th: how they ended, and what was wrong.
+Trials = Callable[[Scene, Path, str, Sequence[str], int], tuple[Counter[str], list[str]]]
 # What a person had to do after a fault, because a remark named it: how often.
 REMEDIES: Counter[str] = Counter()
 STAND_IN = """\
@@ -220,23 +232,42 @@ def _next(root: Path) -> tuple[int, list[str]]:
 
 
 def trial(
-    model: Scene, place: Path, name: str, words: Sequence[str], fault: Fault,
+    scene: Scene, place: Path, name: str, words: Sequence[str], fault: Fault,
     added: Counter[str] | None = None,
 ) -> tuple[Ended, list[str]]:  # fmt: skip
     """Strike a command in a fresh copy at `place`: how it ended, and what is wrong."""
-    scene = ready(name, model.copy(place))
-    before = invariants.see(scene.root)
-    ended = strike(scene.root, words, fault)
+    copy = ready(name, scene.copy(place))
+    before = invariants.see(copy.root)
+    ended = strike(copy.root, words, fault)
     silent = fault.point.call == "write" and fault.onwards
-    wrong = after(scene, before, ended, added=added, silent=silent)
+    wrong = after(copy, before, ended, added=added, silent=silent)
     return ended, wrong
 
 
-def rows_added(model: Scene, place: Path, name: str, words: Sequence[str]) -> Counter[str]:
+def rows_added(scene: Scene, place: Path, name: str, words: Sequence[str]) -> Counter[str]:
     """How many rows a command adds to each log when it is let through."""
-    scene = ready(name, model.copy(place))
-    before = invariants.see(scene.root)
-    ended = run(scene.root, words)
+    copy = ready(name, scene.copy(place))
+    before = invariants.see(copy.root)
+    ended = run(copy.root, words)
     if ended.code:
         raise AssertionError(name, ended)
-    return Counter(key[0] for key in invariants.Vault(scene.root).on_disk().rows - before.rows)
+    return Counter(key[0] for key in invariants.Vault(copy.root).on_disk().rows - before.rows)
+
+
+def every_command(trials: Trials, given: Sequence[str]) -> int:
+    """Try every writing command, or one: `[STRIDE [COMMAND]]`; 1 when something did not hold."""
+    stride, only = [*given, *("1", "")[len(given) :]]
+    failed = 0
+    with workshop() as folder:
+        (folder / "model").mkdir()
+        scene = model(folder / "model")
+        for name, words in commands(scene).items():
+            if only not in {"", name}:
+                continue
+            began = time.monotonic()
+            ended, told = trials(scene, folder, name, words, int(stride))
+            failed += ended["wrong"]
+            took_s = time.monotonic() - began
+            print(f"{name}: {dict(ended)}, {took_s:.0f} s", *told, sep="\n", flush=True)
+    print(f"by the person's hand, as a remark said: {dict(REMEDIES)}")
+    return 1 if failed else 0

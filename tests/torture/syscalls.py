@@ -7,13 +7,12 @@ whole group.  Failures are saved under .torture/syscalls/; needs strace.
 
 import shutil
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.torture.faults import REMEDIES, Fault, points, rows_added, trial
-from tests.torture.scene import Scene, commands, model, ready, save, workshop
+from tests.torture.faults import Fault, every_command, points, rows_added, trial
+from tests.torture.scene import Scene, ready, save
 
 
 def kills(
@@ -41,24 +40,5 @@ def kills(
     return ended, told
 
 
-def main(stride: int, only: str) -> int:
-    """Kill every command at every point; 1 when something did not hold."""
-    failed = 0
-    with workshop() as folder:
-        (folder / "model").mkdir()
-        scene = model(folder / "model")
-        for name, words in commands(scene).items():
-            if only not in {"", name}:
-                continue
-            began = time.monotonic()
-            ended, told = kills(scene, folder, name, words, stride)
-            failed += ended["wrong"]
-            took_s = time.monotonic() - began
-            print(f"{name}: {dict(ended)}, {took_s:.0f} s", *told, sep="\n", flush=True)
-    print(f"by the person's hand, as a remark said: {dict(REMEDIES)}")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    given = [*sys.argv[1:], *("1", "")[len(sys.argv) - 1 :]]
-    sys.exit(main(int(given[0]), given[1]))
+    sys.exit(every_command(kills, sys.argv[1:]))
