@@ -1,6 +1,7 @@
 """Packing loose objects: each commit of ours leaves seven to nine, and thousands make git slow."""
 
 import os
+from typing import NamedTuple
 
 from orgvault.errors import GitFailed
 from orgvault.git.repository import Repository
@@ -12,35 +13,45 @@ _LIMIT_S = 60.0
 _LARGEST = "256k"  # above what we write: the pictures and PDFs that a person has just added
 
 
+class _Stamp(NamedTuple):
+    """What the last packing left: how many loose objects, and the commit up to which it went."""
+
+    left: int
+    upto: str
+
+
 def due(repository: Repository, stamp: str) -> bool:
     """Whether enough loose objects have gathered since the last time; asks the disk, not git."""
-    return _loose(repository) - _left(stamp) >= _DUE
+    return _loose(repository) - _last(stamp).left >= _DUE
 
 
 def repack(repository: Repository, stamp: str) -> bool:
     """Pack the small loose objects if enough have gathered since the last time; whether it did.
 
-    `stamp` is a file that remembers how many were left.  Neither `git gc` nor `git repack`: they
-    pack the person's attachments as well, which takes minutes.  Where it fails, it waits for as
-    many objects again: it must not be tried after each command.
+    `stamp` is a file that remembers the last time.  Neither `git gc` nor `git repack`: they pack
+    the person's attachments as well, which takes minutes, and walk through all of history.  Where
+    it fails, it waits for as many objects again: it must not be tried after each command.
     """
     if not due(repository, stamp):
         return False
+    last = _last(stamp).upto
+    head = repository.head().oid or ""
     try:
-        _pack(repository)
+        _pack(repository, head, last)
         done = True
     except GitFailed:
         done = False
     with open(stamp, "w", encoding="ascii") as file:
-        file.write(str(_loose(repository)))
+        file.write(f"{_loose(repository)} {head if done else last}")
     return done
 
 
-def _pack(repository: Repository) -> None:
-    """Put what is small, loose and reachable into one more pack, then drop it as loose."""
-    asked = ("rev-list", "--objects", "--all", "--reflog", "--indexed-objects", "--unpacked")
+def _pack(repository: Repository, head: str, last: str) -> None:
+    """Put what is small, loose and new in HEAD's history into a pack, then drop it as loose."""
+    span = [head, *([f"^{last}"] if last else [])]
     small = ("--filter-provided-objects", f"--filter=blob:limit={_LARGEST}")
-    names = repository.git(*asked, *small, limit_s=_LIMIT_S)
+    asked = ("rev-list", "--objects", "--unpacked", "--ignore-missing", *small, *span)
+    names = repository.git(*asked, limit_s=_LIMIT_S)
     base = os.path.join(repository.common_dir, "objects", "pack", "pack")
     words = ("pack-objects", "-q", "--local", "--incremental", "--non-empty", base)
     repository.git(*words, stdin=names, limit_s=_LIMIT_S)
@@ -54,9 +65,10 @@ def _loose(repository: Repository) -> int:
         return 0
 
 
-def _left(stamp: str) -> int:
+def _last(stamp: str) -> _Stamp:
     try:
         with open(stamp, encoding="ascii") as file:
-            return int(file.read())
+            left, _, upto = file.read().partition(" ")
+            return _Stamp(int(left), upto.strip())
     except (FileNotFoundError, ValueError):
-        return 0
+        return _Stamp(0, "")
