@@ -14,8 +14,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.torture import invariants
@@ -255,19 +257,34 @@ def rows_added(scene: Scene, place: Path, name: str, words: Sequence[str]) -> Co
 
 
 def every_command(trials: Trials, given: Sequence[str]) -> int:
-    """Try every writing command, or one: `[STRIDE [COMMAND]]`; 1 when something did not hold."""
+    """Try every writing command, one on each core, or one: `[STRIDE [COMMAND]]`.
+
+    1 when something did not hold.
+    """
     stride, only = [*given, *("1", "")[len(given) :]]
-    failed = 0
+    failed, remedies = 0, Counter[str]()
     with workshop() as folder:
         (folder / "model").mkdir()
         scene = model(folder / "model")
-        for name, words in commands(scene).items():
-            if only not in {"", name}:
-                continue
-            began = time.monotonic()
-            ended, told = trials(scene, folder, name, words, int(stride))
-            failed += ended["wrong"]
-            took_s = time.monotonic() - began
-            print(f"{name}: {dict(ended)}, {took_s:.0f} s", *told, sep="\n", flush=True)
-    print(f"by the person's hand, as a remark said: {dict(REMEDIES)}")
+        chosen = [name for name in commands(scene) if only in {"", name}]
+        with ProcessPoolExecutor() as pool:
+            one = partial(_one_command, trials, scene, folder, int(stride))
+            for name, done in zip(chosen, pool.map(one, chosen), strict=True):
+                ended, told, asked, took_s = done
+                failed += ended["wrong"]
+                remedies += asked
+                print(f"{name}: {dict(ended)}, {took_s:.0f} s", *told, sep="\n", flush=True)
+    print(f"by the person's hand, as a remark said: {dict(remedies)}")
     return 1 if failed else 0
+
+
+def _one_command(
+    trials: Trials, scene: Scene, folder: Path, stride: int, name: str
+) -> tuple[Counter[str], list[str], Counter[str], float]:
+    """The trials of one command, in a folder of its own; also the remedies, and the seconds."""
+    REMEDIES.clear()
+    began = time.monotonic()
+    place = folder / name.replace(" ", "-")  # messages that name a file in it are read by words
+    place.mkdir()
+    ended, told = trials(scene, place, name, commands(scene)[name], stride)
+    return ended, told, Counter(REMEDIES), time.monotonic() - began
