@@ -49,8 +49,12 @@ def _work(agent: str) -> list[Skipped]:
     desk = wiring.desk(writes=True)
     with interrupted_by_term():
         done = dispatching.work(desk, agent, wiring.clients(), wiring.reflecting(desk))
-    result = {"runs": done.runs, "skipped": done.skipped}
-    output.show(result, "\n".join([*map(described, done.runs), *map(described, done.skipped)]))
+    if settings().json:
+        output.show({"runs": done.runs, "skipped": done.skipped}, "")
+    else:
+        told: list[RunEnded | Skipped] = [*done.runs, *done.skipped]
+        for one in told:
+            _tell(one)
     output.remarks(done.remarks)
     wiring.finish(desk.vault)
     return done.skipped
@@ -66,9 +70,17 @@ def _loop(agent: str | None, jobs: int, every: int, *, once: bool) -> list[Skipp
             else:
                 skipped.append(one)
             if not settings().json:
-                output.show(None, described(one))
+                _tell(one)
             elif not once:  # one object a line, as it comes
                 output.show(one, "")
     if settings().json and once:
         output.show({"runs": runs, "skipped": skipped}, "")
     return skipped
+
+
+def _tell(one: RunEnded | Skipped) -> None:
+    """Say what came of a run or of work that was left: on stderr what failed."""
+    if isinstance(one, Skipped) and one.failed:
+        output.complain(described(one))
+    else:
+        output.show(None, described(one))

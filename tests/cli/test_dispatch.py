@@ -168,6 +168,8 @@ def test_a_run_that_cannot_be_composed_leaves_its_wake_open(harbor: Harbor, clie
         assert (told["runs"], told["skipped"][0]["wakes"]) == ([], [wake])
         assert "system.md" in told["skipped"][0]["why"]
         assert told["skipped"][0]["failed"]
+        said = harbor.run("dispatch", "--once", *words, code=1)
+        assert (said.out, "nova is left: " in said.err) == ("", True)
     template.write_text(text, "utf-8")
     assert harbor.json("dispatch", "--once", "--agent", "nova")["runs"][0]["wakes"] == [wake]
     assert len(client.calls) == 1
