@@ -197,8 +197,9 @@ class UnknownClaim(OrgvaultError):
 class UnknownRevision(OrgvaultError):
     """No commit of that name, or none that early."""
 
-    def __init__(self, given: str) -> None:
-        super().__init__(f"no commit `{given}`: give a revision, or a date like 2026-11-20")
+    def __init__(self, given: str, *, dated: bool = True) -> None:
+        date = ", or a date like 2026-11-20" if dated else " (one commit, no range)"
+        super().__init__(f"no commit `{given}`: give a revision{date}")
 
 
 class CannotRedact(OrgvaultError):

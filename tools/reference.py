@@ -47,7 +47,7 @@ def commands() -> str:
         "",
         cli.help.replace("\n\n", "\n") if cli.help else "",
         "",
-        "Every command takes these, before or after its name:",
+        "Every command takes these, before or after its name (`-C`, `--version` only before):",
         "",
         "| option | does |",
         "|---|---|",

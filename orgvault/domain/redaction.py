@@ -11,11 +11,12 @@ _OFFERED = (
     "change the secret where it is used: whoever has had a copy has the old one",
     "git push --force-with-lease --all && git push --force-with-lease --tags   (each remote)",
     "delete the clones and backups that others have, or redact in each of them as well",
-    "git reflog expire --expire=now --all && git gc --prune=now   (the old objects, here)",
+    "git reflog expire --expire=now --all && git gc --prune=now   (old objects, and all stashes)",
 )
+_FIRST = "take it out of history: the same command with --rewrite; only then what follows"
 _SENT = (
-    "prompts of runs had it and keep the hash under which they were sent: `prompt verify`, `check` "
-    "and `audit` rightly say that those texts are not what was sent"
+    "prompts of runs had it and keep the hash under which they were sent: `prompt verify` and "
+    "`audit` rightly say that those texts are not what was sent"
 )
 _COMPILED = "org.yaml had it: `orgvault compile`"
 _FILED = (
@@ -60,10 +61,12 @@ def redacted(content: bytes, wanted: Sequence[bytes]) -> bytes:
     return content
 
 
-def left_to_do(*, source: bool, filed: bool, sent: bool) -> tuple[str, ...]:
+def left_to_do(*, rewritten: bool, source: bool, filed: bool, sent: bool) -> tuple[str, ...]:
     """What no program can do for the person, in order.
 
-    `source`: org.yaml had it, `filed`: a proposal, `sent`: a prompt of a run.
+    `rewritten`: it is out of history already, `source`: org.yaml had it, `filed`: a proposal,
+    `sent`: a prompt of a run.
     """
     more = ((_COMPILED, source), (_FILED, filed), (_SENT, sent))
-    return (*_OFFERED, *(text for text, had in more if had))
+    first = () if rewritten else (_FIRST,)
+    return (*first, *_OFFERED, *(text for text, had in more if had))

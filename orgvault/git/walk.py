@@ -102,7 +102,8 @@ class Walk:
     def named(self, revision: str) -> str | None:
         """The name of the commit that a revision means; None when there is none."""
         asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        return self._repository.git(*asked, ok=(0, 1, 128)).decode().strip() or None
+        told = self._repository.git(*asked, ok=(0, 1, 128)).decode().strip()
+        return told if told.isalnum() else None  # of a range: `^` and a name, or two
 
     def replaced(self) -> list[str]:
         """The objects that a replace ref has git read otherwise."""

@@ -82,8 +82,8 @@ class _Audit:
         for oid in sorted(self._history.walk.altered):
             self._report.find(Rule.ALTERED, "", f"the object {oid}")
         counts = self._walk.counts
-        if keep and whole:
-            HeadRecord(self._desk.vault).write(tip.name, counts)
+        if keep and whole and not since:  # of a part nobody knows what came before it
+            HeadRecord(self._desk.vault).write(tip.name, counts, sound=not self._report.findings)
         held = sum(counts.values()) - counts["claims"]
         said = self._report
         return Audited(tip.name, len(commits), held, counts["claims"], said.findings, said.notes)
@@ -102,8 +102,9 @@ class _Audit:
             ):
                 self._report.find(Rule.COMPILED_WRONG, COMPILED, "not made of any known org.yaml")
             elif made_of != source:
-                what = "made of another org.yaml than HEAD's: `orgvault compile`"
-                self._report.note(COMPILED, what)
+                own = made_of == self._desk.vault.read(SOURCE)
+                do = f"`git commit {SOURCE}`" if own else "`orgvault compile`"
+                self._report.note(COMPILED, f"made of another org.yaml than HEAD's: {do}")
         known = roster(compiled)
         for agent in known.agents.values() if known is not None else ():
             if "core" in agent.memory.tiers:

@@ -67,8 +67,13 @@ class _Repository:
         yield judge_version(self._inspection.version())
 
     def objects(self) -> Iterator[Diagnosis]:
+        self._repository.trusted()
         lost = lost_objects(self._inspection.fsck())
-        if lost:
+        if lost and lost[0].startswith("fatal:"):
+            yield fault(
+                "objects", f"`git fsck` cannot look: {lost[0]}", "mend that, then ask again"
+            )
+        elif lost:
             what = f"`git fsck` misses {count_of(len(lost), 'thing')}: {in_short(lost)}"
             do = "restore them from a clone or a backup of .git (`git fetch` from one)"
             yield fault("objects", what, do)

@@ -39,21 +39,26 @@ def redact(desk: Desk, value: str, *, rewrite: bool, only_shown: bool) -> Redact
         raise CannotRedact(why, "give the whole secret")
     work = Redaction(desk.vault, redaction.forms(value))
     found = work.find()
-    to_do = _left_to_do(desk, found) if any(found.in_git) else ()
-    if not rewrite or not any(found.in_git):
-        return Redacted(found, None, to_do)
+    if not any(found.in_git):
+        return Redacted(found, None, ())
+    if not rewrite:
+        return Redacted(found, None, _left_to_do(desk, found, rewritten=False))
     if only_shown:
-        return Redacted(found, None, to_do, _refusal(work, found))
+        if refused := _refusal(work, found):
+            return Redacted(found, None, (), refused)
+        return Redacted(found, None, _left_to_do(desk, found, rewritten=False))
     message = desk.message("org(vault): redact a secret", "redact")
     done = work.rewrite(found, message, desk.author, desk.clock.now())
-    return Redacted(found, done, to_do)
+    return Redacted(found, done, _left_to_do(desk, found, rewritten=True))
 
 
-def _left_to_do(desk: Desk, found: Found) -> tuple[str, ...]:
+def _left_to_do(desk: Desk, found: Found, *, rewritten: bool) -> tuple[str, ...]:
     def had(place: str) -> bool:
         return any(one.startswith(desk.vault.place.in_repository(place)) for one in found.tracked)
 
-    return redaction.left_to_do(source=had(SOURCE), filed=had(_FILED), sent=had(_RUNS))
+    return redaction.left_to_do(
+        rewritten=rewritten, source=had(SOURCE), filed=had(_FILED), sent=had(_RUNS)
+    )
 
 
 def describe(done: Redacted) -> str:
@@ -80,6 +85,8 @@ def describe(done: Redacted) -> str:
 def _what_to_do(path: str) -> str:
     """What helps where the git folder holds the value in a file of git's own, or in one of ours."""
     first = path.partition("/")[0]
+    if path.startswith(("orgvault/spool/", "orgvault/journal/")):
+        return "it waits to be committed, as `orgvault post` and the like do: never remove it"
     if first in {"packed-refs", "refs", "HEAD", "index"}:
         return "never remove it: rename the branch, tag or file that has it in its name"
     if first == "logs":

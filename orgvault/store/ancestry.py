@@ -64,7 +64,7 @@ class Ancestry:
         """The name of the commit that a revision means.  Raises UnknownRevision."""
         found = self.walk.named(revision)
         if found is None:
-            raise UnknownRevision(revision)
+            raise UnknownRevision(revision, dated=False)
         return found
 
     def at(self, tree: str) -> TreeFiles:

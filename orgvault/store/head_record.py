@@ -1,4 +1,4 @@
-"""The last history that an audit found whole, kept outside the branch.
+"""The last history that an audit found sound, and the last it saw, kept outside the branch.
 
 Two places, so that one alone cannot be taken away unseen: a ref, which keeps the commits from
 being pruned when the branch is rewritten, and a file beside the lock, which has the counts.
@@ -18,9 +18,10 @@ _REFS = "refs/orgvault/audited/"
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was audited: how many rows (by log) and claims the commit held.
+    """What was audited: how many rows (by log) and claims the sound commit held.
 
-    `commits` are those that ref and file name: one, unless somebody has moved one of the two.
+    `commits` are those that refs and file name: one, unless somebody has moved one of them, or the
+    last history that was seen was not sound.
     """
 
     commits: tuple[str, ...]
@@ -36,6 +37,7 @@ class HeadRecord:
         self._kept = branch is not None
         self.name = sha256(os.fsencode(f"{vault.prefix}\n{branch}")).hexdigest()[:16]
         self.ref = _REFS + self.name
+        self._seen_ref = f"{self.ref}-seen"
         self._file = os.path.join(_folder(vault), f"{self.name}.json")
 
     def read(self) -> Recorded | None:
@@ -47,17 +49,24 @@ class HeadRecord:
         if not self._kept:
             return None
         filed, counts = _read(self._file)
-        ref = self._vault.repository.commit_of(self.ref)
-        commits = tuple(dict.fromkeys(one for one in (ref, filed) if one))
+        refs = map(self._vault.repository.commit_of, (self.ref, self._seen_ref))
+        commits = tuple(dict.fromkeys(one for one in (*refs, filed) if one))
         return Recorded(commits, counts) if commits else None
 
-    def write(self, commit: str, counts: Mapping[str, int]) -> None:
-        """Keep what was audited of a branch; the file is on disk before the ref moves."""
+    def write(self, commit: str, counts: Mapping[str, int], *, sound: bool) -> None:
+        """Keep what was audited of a branch; the file is on disk before the ref moves.
+
+        What was not `sound` is kept beside what last was: neither may be lost from then on.
+        """
         if not self._kept:
             return
-        files.make_folder(os.path.dirname(self._file))
-        _write(self._file, commit, counts)
-        self._vault.repository.git("update-ref", "-m", "orgvault audit", self.ref, commit)
+        if sound:
+            files.make_folder(os.path.dirname(self._file))
+            _write(self._file, commit, counts)
+        ref = self.ref if sound else self._seen_ref
+        self._vault.repository.git("update-ref", "-m", "orgvault audit", ref, commit)
+        if sound and self._vault.repository.commit_of(self._seen_ref):
+            self._vault.repository.git("update-ref", "-d", self._seen_ref)
 
 
 def rename_commits(vault: Vault, names: Mapping[str, str]) -> None:

@@ -155,7 +155,8 @@ class Redaction:
         yield from self._of_the_clone()
         for ref in self._refs():
             if ref.startswith(_CANNOT):
-                yield f"{ref} names commits by their old names", "drop it, or redact by hand"
+                do = "`git stash pop`" if ref == "refs/stash" else "drop it"
+                yield f"{ref} names commits by their old names", f"{do}, or redact by hand"
         if self._lines("status", "--porcelain", "-z", "--untracked-files=no"):
             yield "the working tree is not clean", "commit what you have changed"
         if found.names:
@@ -167,6 +168,8 @@ class Redaction:
             yield f"{operation} is in progress", "finish or abort it"
         if repository.head().ref is None or repository.head().oid is None:
             yield "HEAD is on no branch, or there is no commit", "`git switch` to your branch"
+        if os.path.exists(os.path.join(repository.git_dir, "index.lock")):
+            yield "another program holds index.lock", "let it finish, or see `orgvault doctor`"
         if repository.message_open():
             yield "a commit message is open in an editor", "finish that commit"
         if self._vault.waiting():
@@ -224,6 +227,8 @@ class Redaction:
 
     def _move(self, old: str, new: str, refs: dict[str, tuple[str, str]]) -> None:
         """Files and index first: cut off here, no ref has moved and `git status` tells."""
+        # Files that were only touched would be taken for changed ones.
+        self._repository.git("update-index", "-q", "--refresh", ok=(0, 1))
         self._repository.git("read-tree", "-m", "-u", old, new)
         lines = [f"update {ref}\0{now}\0{was}\0" for ref, (was, now) in refs.items() if was != now]
         said = os.fsencode("".join(["start\0", *lines, "prepare\0", "commit\0"]))

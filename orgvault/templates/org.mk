@@ -23,7 +23,8 @@ org-compile:
 
 # Whether every agent's core.md is what its claims render to.
 org-render:
-	@agents=$$($(ORG_RUN) compile --check | sed -n 's/^.*: up to date (\(.*\))$$/\1/p' | tr -d ,); \
+	@said=$$($(ORG_RUN) compile --check) || exit 1; \
+	agents=$$(echo "$$said" | sed -n 's/^.*: up to date (\(.*\))$$/\1/p' | tr -d ,); \
 	test "$$agents" != "no agents" || agents=; \
 	failed=0; for agent in $$agents; do \
 		$(ORG_RUN) memory render "$$agent" --check || failed=1; done; exit $$failed

@@ -334,7 +334,7 @@ def test_org_yaml_edited_and_not_yet_compiled(vault: Harbor) -> None:
 def test_org_yaml_compiled_and_not_yet_committed(vault: Harbor) -> None:
     swap(vault.root / ORG / "org.yaml", "permission_mode: ", "permission_mode: x")
     vault.run("compile")
-    assert any("orgvault compile" in one for one in clean(vault))
+    assert any("`git commit .agents/org/org.yaml`" in one for one in clean(vault))
     commit(vault)
     clean(vault)
 

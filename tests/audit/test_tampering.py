@@ -298,3 +298,30 @@ def test_a_merge_that_drops_a_proposal_of_one_side(vault: Harbor) -> None:
     name = commit(vault, "merged")
     found = {(one["rule"], one["commit"]) for one in audit(vault, code=1)["findings"]}
     assert ("proposal-deleted", name) in found
+
+
+def test_a_loss_that_was_seen_is_not_hidden_by_a_squash(vault: Harbor) -> None:
+    assert rules(vault) == set()
+    the_last_row_dropped(vault)
+    commit(vault, "drop")
+    assert rules(vault) == {"row-dropped"}
+    assert rules(vault, "--since", "HEAD") == set()
+    vault.git("reset", "-q", "--soft", "HEAD~6")
+    commit(vault, "vault backup")
+    assert "history-lost" in rules(vault)
+
+
+def test_what_came_after_a_loss_is_kept_in_mind_too(vault: Harbor) -> None:
+    the_last_row_dropped(vault)
+    commit(vault, "drop")
+    assert rules(vault) == {"row-dropped"}
+    vault.wake("juno", "manual")
+    assert rules(vault) == {"row-dropped"}
+    vault.git("reset", "-q", "--hard", "HEAD~1")
+    assert rules(vault) == {"row-dropped", "history-lost"}
+
+
+@pytest.mark.parametrize("given", ["nonsense", "HEAD~2..HEAD", "^HEAD", "2026-12-01"])
+def test_since_takes_one_commit(vault: Harbor, given: str) -> None:
+    told = vault.run("audit", "--since", given, code=1)
+    assert told.err == f"orgvault: no commit `{given}`: give a revision (one commit, no range)\n"

@@ -207,7 +207,7 @@ def test_it_is_found_in_spool_and_untracked_files(harbor: Harbor) -> None:
     (spool / "0-1-1-aa.json").write_text(SECRET, "utf-8")
     told = redact(harbor)
     assert "untracked  Loose.md" in told
-    assert ".git       orgvault/spool/0-1-1-aa.json" in told
+    assert ".git       orgvault/spool/0-1-1-aa.json   (it waits to be committed" in told
 
 
 def test_what_only_reflogs_keep_is_no_reason_to_rewrite_again(leaky: Harbor) -> None:
@@ -397,3 +397,28 @@ def test_names_of_files_and_branches_are_found(harbor: Harbor) -> None:
     said = harbor.run("redact", "--find", SECRET).out
     (line,) = [one for one in said.splitlines() if "packed-refs" in one]
     assert "never remove it: rename the branch" in line
+
+
+def test_touched_files_are_no_changed_ones(leaky: Harbor) -> None:
+    for path in (leaky.root / ORG).rglob("*.yaml"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    redact(leaky, "--rewrite")
+    assert SECRET.encode() not in everything(leaky)
+
+
+def test_a_lock_of_another_program_is_said(leaky: Harbor) -> None:
+    lock = leaky.root / ".git/index.lock"
+    lock.write_bytes(b"")
+    assert "another program holds index.lock" in redact(leaky, "--rewrite", code=1)
+    lock.unlink()
+
+
+def test_what_is_left_to_do_begins_with_the_rewriting(leaky: Harbor) -> None:
+    first = "Left to do:\n  take it out of history: the same command with --rewrite"
+    assert first in redact(leaky)
+    (leaky.root / "Loose.md").write_text("x")
+    leaky.git("add", "Loose.md")
+    told = redact(leaky, "--rewrite", "--dry-run")
+    assert ("the working tree is not clean" in told, "Left to do" in told) == (True, False)
+    leaky.git("rm", "-q", "-f", "Loose.md")
+    assert first not in redact(leaky, "--rewrite")

@@ -62,7 +62,7 @@ MEANS: dict[Rule, str] = {
     Rule.SHALLOW: "what came before cannot be looked at: `git fetch --unshallow`",
     Rule.GRAFTED: "git tells another history than was made: remove info/grafts",
     Rule.REPLACED: "git reads another object in its place: `git replace -d`",
-    Rule.REWRITTEN: "history was rewritten and lost it: restore it from the ref that is named",
+    Rule.REWRITTEN: "history was rewritten and lost it: restore it from the commit that is named",
     Rule.ALTERED: "its bytes are not those that were committed: `git fsck`, restore from a copy",
     Rule.MODE: "the engine writes plain files only",
     Rule.LINK: "a link can lead out of the vault; the engine makes none",
