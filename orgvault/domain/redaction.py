@@ -15,13 +15,12 @@ _OFFERED = (
 )
 _FIRST = "take it out of history: the same command with --rewrite; only then what follows"
 _SENT = (
-    "prompts of runs had it and keep the hash under which they were sent: `prompt verify` and "
-    "`audit` rightly say that those texts are not what was sent"
+    "prompts of runs had it and keep the hash under which they were sent: `prompt verify` rightly "
+    "says that those texts are not what was sent, and `audit` notes it"
 )
 _COMPILED = "org.yaml had it: `orgvault compile`"
 _FILED = (
-    "proposals had it and keep the hash under which they were filed: `check` and `audit` rightly "
-    "say that they are not what was filed"
+    "proposals had it and have the hash of what they say now: look at them again, `proposal show`"
 )
 
 

@@ -43,6 +43,7 @@ class HistoryWalk:
     def walk(self, commits: Sequence[Walked], head: TreeFiles) -> None:
         """Look at commits (parents before children), the last of which is HEAD."""
         self._gather(head)
+        self.proof.redacted = any(map(is_redaction, commits))
         self._boundary(commits)
         claims = Claims(self.proof, self.report, head)
         waiting = iter(commits)
@@ -172,7 +173,7 @@ class HistoryWalk:
         rows.check_form(path, spot(path), row, self.report)
         actors.check_row(path, key, row, pair.rosters, self.report)
         if key.log == "runs":
-            for sha in rows.texts(path, row, self.report):
+            for sha in rows.texts(path, row, self.proof, self.report):
                 self._wanted.setdefault(sha, (self.report.commit, path, str(row.value.get("run"))))
 
     def _remember(self, commit: str, path: str, entry: Entry | None) -> None:
@@ -191,6 +192,12 @@ class HistoryWalk:
         if oid not in self._rosters:
             self._rosters[oid] = roster(self.history.walk.content(oid)) if oid else None
         return self._rosters[oid]
+
+
+def is_redaction(commit: Walked) -> bool:
+    """Whether a person's commit says that all history before it was redacted."""
+    facts = facts_of(commit)
+    return "Orgvault-Redacted" in facts.trailers and not facts.by_agent
 
 
 def facts_of(commit: Walked) -> Facts:

@@ -1,7 +1,10 @@
 """Where a secret's value stands in a repository, and the one rewriting that takes it out."""
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from hashlib import sha256
 
 from orgvault.domain.redaction import holds, redacted
 from orgvault.errors import CannotRedact, GitFailed
@@ -12,6 +15,7 @@ from orgvault.store.vault import NOBODY, Identity, Vault
 from orgvault.values import dataclass
 
 _CHUNK = 1 << 20
+_DIFF = r"\.agents/org/proposals/[^/]*\.diff$"
 _SKIPPED = ("refs/remotes/",)
 _CANNOT = ("refs/notes/", "refs/replace/", "refs/stash")
 
@@ -72,7 +76,7 @@ class Redaction:
     def find(self) -> Found:
         """Look through the working tree, the git folder, and every object there is."""
         kinds: dict[str, list[str]] = {"blob": [], "commit": [], "tag": [], "tree": []}
-        for kind, oid in self._objects():
+        for kind, oid in self._objects(self._wanted):
             kinds[kind].append(oid)
         known = set(self._lines("ls-files", "-z"))
         files_here = list(self._holding(self._repository.top, {".git"}))
@@ -86,15 +90,15 @@ class Redaction:
             tuple(kinds["tag"]), tuple(kinds["tree"]),
         )  # fmt: skip
 
-    def _objects(self) -> Iterator[tuple[str, str]]:
-        """The kind and name of every object that holds the value, reachable or not."""
+    def _objects(self, wanted: Sequence[bytes]) -> Iterator[tuple[str, str]]:
+        """The kind and name of every object that holds one of these, reachable or not."""
         asked = self._repository.start(
             "cat-file", "--batch-all-objects", "--unordered", "--buffer", "--batch"
         )
         try:
             while header := asked.line():
                 oid, kind, size = header.decode().split()
-                if holds(asked.read(int(size) + 1), self._wanted):
+                if holds(asked.read(int(size) + 1), wanted):
                     yield kind, oid
         finally:
             asked.finish()
@@ -199,11 +203,10 @@ class Redaction:
         with self._vault.locked():
             self.refuse(found)
             refs, head = self._refs(), self._repository.head()
-            rewriting = Rewriting(
-                self._repository,
-                lambda content: redacted(content, self._wanted),
-                frozenset(found.blobs),
-            )
+            hashes = self._hashes(found)
+            records = (oid for kind, oid in self._objects(list(hashes)) if kind == "blob")
+            dirty = frozenset(found.blobs).union(records if hashes else ())
+            rewriting = Rewriting(self._repository, partial(self._changed, hashes), dirty)
             named = rewriting.run(refs)
             if named == refs:
                 return None
@@ -214,6 +217,21 @@ class Redaction:
             head_record.rename_commits(self._vault, rewriting.commits)
             moved = tuple(ref for ref, oid in named.items() if refs[ref] != oid)
             return Rewritten(old, new, len(rewriting.commits), moved, place)
+
+    def _hashes(self, found: Found) -> dict[bytes, bytes]:
+        """The hashes under which diffs that have the value were filed, old to new.
+
+        With the old one a proposal would count as altered, and nobody could close it.
+        """
+        names = (one for one in found.tracked if re.search(_DIFF, one))
+        filed = [self._repository.git("cat-file", "blob", f"HEAD:{name}") for name in names]
+        return {_sha(one): _sha(redacted(one, self._wanted)) for one in filed}
+
+    def _changed(self, hashes: Mapping[bytes, bytes], content: bytes) -> bytes:
+        content = redacted(content, self._wanted)
+        for old, new in hashes.items():
+            content = content.replace(old, new)
+        return content
 
     def _refs(self) -> dict[str, str]:
         """The refs that are rewritten, and what each names; symbolic ones follow by themselves."""
@@ -263,3 +281,7 @@ class Redaction:
     def _lines(self, *words: str) -> list[str]:
         told = self._repository.git(*words).decode(errors="surrogateescape")
         return [one for one in told.split("\0") if one]
+
+
+def _sha(content: bytes) -> bytes:
+    return sha256(content).hexdigest().encode()

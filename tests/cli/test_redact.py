@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.harbor import Harbor
+from tests.proposals import SKILL, change_of_lines, filed
 
 SECRET = "hunter2-correct-horse"
 OTHER = 'quo"ted-secret-ü'
@@ -173,7 +174,8 @@ def test_signatures_that_would_be_false_are_dropped_and_others_stay(leaky: Harbo
 def test_prompts_of_runs_are_no_longer_what_was_sent(harbor: Harbor) -> None:
     started = harbor.json("run", "start", "nova", "--message", f"Use {SECRET} now")
     told = redact(harbor, "--rewrite")
-    assert "rightly say that those texts are not what was sent" in told
+    assert "says that those texts are not what was sent" in told
+    assert "is not the one it names: a secret was taken out" in harbor.run("audit").err
     shown = harbor.run("prompt", "verify", started["run"], code=1)
     assert "message      stored: changed" in shown.out
     assert "use [secret] now" in harbor.run("run", "show", started["run"]).out.lower()
@@ -191,13 +193,17 @@ def test_what_was_made_of_it_is_to_be_made_anew(harbor: Harbor) -> None:
     harbor.run("audit")
 
 
-def test_what_was_filed_is_not_what_was_filed_any_more(harbor: Harbor) -> None:
-    diff = harbor.root / ORG / "proposals/imp-11111111.diff"
-    diff.parent.mkdir(exist_ok=True)
-    diff.write_text(SECRET, "utf-8")
-    harbor.git("add", "-A")
-    harbor.git("commit", "-q", "-m", "A diff")
-    assert "are not what was filed" in redact(harbor, "--rewrite")
+def test_a_proposal_has_the_hash_of_what_it_says_now(harbor: Harbor) -> None:
+    skill = harbor.root / SKILL
+    old = skill.read_bytes()
+    last = old.decode().splitlines()[-1]
+    change = change_of_lines(SKILL, old, (last,), (last, f"I say {SECRET} at the door."))
+    card = filed(harbor, change).id
+    assert "proposals had it" in redact(harbor, "--rewrite")
+    assert "I say [secret] at the door." in harbor.run("proposal", "show", card).out
+    harbor.run("check")
+    assert "proposal-changed" not in harbor.run("audit", code=None).out
+    harbor.run("proposal", "close", card, "No.")
 
 
 def test_it_is_found_in_spool_and_untracked_files(harbor: Harbor) -> None:

@@ -339,9 +339,9 @@ def test_a_text_named_without_a_hash_is_passed_over() -> None:
     row = rows.Row("o-1", "", {"texts": [7, {"sha256": 7}, {"sha256": "a" * 64},
                                          {"sha256": sha256(b"x").hexdigest(), "text": "x"},
                                          {"sha256": "b" * 64, "text": "x"}]})  # fmt: skip
-    assert list(rows.texts("p", row, report)) == ["a" * 64]
+    assert list(rows.texts("p", row, Proof(), report)) == ["a" * 64]
     assert told(report) == [("text-forged", "a text of o-1 is not the one it names")]
-    assert list(rows.texts("p", rows.Row("o-1", "", {"texts": 7}), report)) == []
+    assert list(rows.texts("p", rows.Row("o-1", "", {"texts": 7}), Proof(), report)) == []
 
 
 def test_the_row_of_a_taken_wake_has_the_id_that_every_clone_gives_it() -> None:

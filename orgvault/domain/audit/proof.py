@@ -1,7 +1,11 @@
 """What the logs prove: which runs showed a claim, what was made, closed and filed."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
+
+from orgvault.domain.audit.finding import Report, Rule
+from orgvault.domain.masking import SECRET
 
 _SEEN = frozenset({"added", "repeated"})
 _MADE = frozenset({"added", "superseded"})
@@ -15,6 +19,16 @@ class Proof:
         self._made: set[tuple[str, str]] = set()
         self._closed: set[tuple[str, str]] = set()
         self.cards: set[str] = set()
+        self.redacted = False  # a person has taken a secret out of the history
+
+    def altered(self, sha: str, content: bytes, path: str, what: str, report: Report) -> None:
+        """Say of a text that is not the one of its hash whether a redaction made it so."""
+        if sha256(content).hexdigest() == sha:
+            return
+        if self.redacted and SECRET.encode() in content:
+            report.note(path, f"{what}: a secret was taken out")
+        else:
+            report.find(Rule.TEXT_FORGED, path, what)
 
     def add(self, log: str, row: Mapping[str, Any]) -> None:
         """Take in a row of a log; only some say anything."""

@@ -32,7 +32,7 @@ def check(pair: Pair, proof: Proof, report: Report) -> None:
         elif one.spot.kind == "entry":
             _entry(pair, one, proof, report)
         elif one.spot.kind == "text":
-            _text(pair, one, report)
+            _text(pair, one, proof, report)
 
 
 def _proposal(pair: Pair, one: Changed, proof: Proof, report: Report) -> None:
@@ -96,10 +96,10 @@ def _measured(path: str, old: Mapping[str, Any], new: Mapping[str, Any], report:
             report.find(Rule.LEDGER_CHANGED, path, f"{key} reads otherwise")
 
 
-def _text(pair: Pair, one: Changed, report: Report) -> None:
+def _text(pair: Pair, one: Changed, proof: Proof, report: Report) -> None:
     if one.new is not None:
-        if sha256(one.new).hexdigest() != one.spot.name:
-            report.find(Rule.TEXT_FORGED, one.path, "it holds something else than its name says")
+        what = "it holds something else than its name says"
+        proof.altered(one.spot.name, one.new, one.path, what, report)
     elif not any(roster.keep_run_days for roster in pair.rosters):
         report.find(Rule.TEXT_DELETED, one.path, "a text of a run is gone")
 

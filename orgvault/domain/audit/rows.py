@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 from orgvault.domain.audit.finding import Report, Rule
 from orgvault.domain.audit.pair import Changed, Pair
 from orgvault.domain.audit.places import SEGMENTS, Spot, spot
+from orgvault.domain.audit.proof import Proof
 
 _BLANK = b"\0\r \t"
 _ROW_ID = re.compile(r"[a-z][a-z0-9.-]{0,63}")
@@ -290,7 +291,7 @@ def _id_of(log: str, value: Mapping[str, Any]) -> str:
     return ""
 
 
-def texts(path: str, row: Row, report: Report) -> Iterator[str]:
+def texts(path: str, row: Row, proof: Proof, report: Report) -> Iterator[str]:
     """The hashes of the texts that a row of a run names and does not hold itself."""
     found = row.value.get("texts")
     for one in found if isinstance(found, list) else []:
@@ -300,8 +301,9 @@ def texts(path: str, row: Row, report: Report) -> Iterator[str]:
         inline = one.get("text")
         if not isinstance(inline, str):
             yield named
-        elif sha256(inline.encode(errors="replace")).hexdigest() != named:
-            report.find(Rule.TEXT_FORGED, path, f"a text of {row.id} is not the one it names")
+        else:
+            what = f"a text of {row.id} is not the one it names"
+            proof.altered(named, inline.encode(errors="replace"), path, what, report)
 
 
 def derived(prefix: str, *parts: str) -> str:
