@@ -277,6 +277,14 @@ def test_a_claim_edited_by_hand_and_rendered(vault: Harbor) -> None:
     clean(vault)
 
 
+def test_the_kind_of_a_claim_edited_by_hand_and_rendered(vault: Harbor) -> None:
+    swap(claim_file(vault, part=OLD), "kind: friction", "kind: lesson")
+    vault.run("memory", "render", "nova")
+    clean(vault)
+    commit(vault, "backup")
+    clean(vault)
+
+
 def test_a_claim_edited_by_hand_rendered_and_retired_later(vault: Harbor) -> None:
     path = claim_file(vault, part=OLD)
     swap(path, "I lose a turn", "I lose two turns")

@@ -76,21 +76,29 @@ def _check(
         for found in come:
             if found in every or found in others:
                 continue
-            if _words(found) in known:
-                report.find(Rule.CORE_FOREIGN, one.path, found)
-            else:
-                report.find_unless_mended(
-                    Rule.CORE_FOREIGN, one.path, found,
-                    partial(_unsaid, later, one.spot.agent, found, masked),
-                )  # fmt: skip
+            # Words that a claim has already, with another kind or count: a hand's doing only.
+            unsaid = _unsaid_by_hand if _words(found) in known else _unsaid
+            report.find_unless_mended(
+                Rule.CORE_FOREIGN, one.path, found,
+                partial(unsaid, later, one.spot.agent, found, masked),
+            )  # fmt: skip
 
 
 def _unsaid(later: Later, agent: str, found: str, masked: Callable[[str], str]) -> bool:
     """Whether no claim came to have the words of a line, whatever its count is by now."""
-    there = (kept for tree in later.trees for kept in active(tree, agent))
-    kepts = chain(there, later.by_hand.get(agent, ()))
-    said = (shown for kept in kepts for shown in _lines(kept, masked))
+    said = (shown for kept in _came(later, agent) for shown in _lines(kept, masked))
     return _words(found) not in set(map(_words, said))
+
+
+def _unsaid_by_hand(later: Later, agent: str, found: str, masked: Callable[[str], str]) -> bool:
+    """Whether no claim that was edited by hand came to read as a line does."""
+    by_hand = (kept for kept in _came(later, agent) if not kept.sealed)
+    return found not in {shown for kept in by_hand for shown in _lines(kept, masked)}
+
+
+def _came(later: Later, agent: str) -> Iterator[Kept]:
+    there = (kept for tree in later.trees for kept in active(tree, agent))
+    return chain(there, later.by_hand.get(agent, ()))
 
 
 def _words(shown: str) -> str:
