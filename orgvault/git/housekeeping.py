@@ -1,10 +1,12 @@
 """Packing loose objects: each commit of ours leaves seven to nine, and thousands make git slow."""
 
 import os
+from contextlib import suppress
 from typing import NamedTuple
 
 from orgvault.errors import GitFailed
 from orgvault.git.repository import Repository
+from orgvault.posix import fsync_folder
 
 # As git itself does it: names are evenly spread, so one of the 256 folders tells for all.
 _SAMPLE = "17"
@@ -32,8 +34,8 @@ def repack(repository: Repository, stamp: str) -> bool:
     the person's attachments as well, which takes minutes, and walk through all of history.  Where
     it fails, it waits for as many objects again: it must not be tried after each command.
     """
-    if not due(repository, stamp):
-        return False
+    if not due(repository, stamp) or "extensions.partialclone" in repository.settings:
+        return False  # what a partial clone has not got would be fetched, one by one
     last = _last(stamp).upto
     head = repository.head().oid or ""
     try:
@@ -41,8 +43,12 @@ def repack(repository: Repository, stamp: str) -> bool:
         done = True
     except GitFailed:
         done = False
-    with open(stamp, "w", encoding="ascii") as file:
-        file.write(f"{_loose(repository)} {head if done else last}")
+    told = f"{_loose(repository)} {head if done else last}"
+    # On a full disk it stays as it was: nobody has asked for this, and all is committed.
+    with suppress(OSError):
+        with open(f"{stamp}.new", "w", encoding="ascii") as file:
+            file.write(told)
+        os.replace(f"{stamp}.new", stamp)
     return done
 
 
@@ -55,6 +61,7 @@ def _pack(repository: Repository, head: str, last: str) -> None:
     base = os.path.join(repository.common_dir, "objects", "pack", "pack")
     words = ("pack-objects", "-q", "--local", "--incremental", "--non-empty", base)
     repository.git(*words, stdin=names, limit_s=_LIMIT_S)
+    fsync_folder(os.path.dirname(base))  # before what it holds is gone elsewhere
     repository.git("prune-packed", "-q", limit_s=_LIMIT_S)
 
 

@@ -19,7 +19,8 @@ _ODD = {"shallow": Rule.SHALLOW, "grafts": Rule.GRAFTED, "replaced": Rule.REPLAC
 # What a rewritten history may not have lost; the rest is looked at commit by commit.
 _LOSSES = frozenset({
     Rule.ROW_DROPPED, Rule.ROW_CHANGED, Rule.CLAIM_DELETED, Rule.CLAIM_REOPENED,
-    Rule.CLAIM_FROZEN, Rule.EVIDENCE_DROPPED, Rule.COUNT_LOWERED, Rule.PROPOSAL_DELETED,
+    Rule.CLAIM_FROZEN, Rule.CLAIM_REWRITTEN, Rule.SEAL_FORGED, Rule.EVIDENCE_DROPPED,
+    Rule.COUNT_LOWERED, Rule.PROPOSAL_DELETED,
 })  # fmt: skip
 
 

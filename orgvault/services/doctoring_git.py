@@ -179,7 +179,10 @@ class _Repository:
 
     def _mend(self, name: str, what: str, path: str, wanted: str) -> Diagnosis:
         """Have a file end with our lines; what the person wrote before them stays."""
-        there = (self._vault.read(path) or b"").decode(errors="surrogateescape")
+        try:
+            there = (self._vault.read(path) or b"").decode()
+        except UnicodeDecodeError:
+            return fault(name, f"{what}, and {path} is not UTF-8", "save it as UTF-8, then --fix")
         if there.endswith(wanted):
             do = f"look at .git/info and the {path.rpartition('/')[2]} of deeper folders"
             return fault(name, f"{what}, although {path} is right", do)

@@ -9,6 +9,7 @@ from orgvault.domain.ledger import Entry, in_words
 from orgvault.domain.patch import as_lf, is_edited, unified
 from orgvault.domain.proposal import Accepted, Proposal, Refusal, Target
 from orgvault.domain.splice import Unspliced, prose, with_value
+from orgvault.errors import UnknownRevision
 from orgvault.services.desk import Desk
 from orgvault.store.history import at
 from orgvault.store.working_tree import WorkingTree, hooks_folder
@@ -77,7 +78,10 @@ def _values_back(desk: Desk, old: bytes, entry: Entry, proposal: Proposal) -> by
     if proposal.target is not Target.OWN_PROMPT:
         return None
     text = old.decode(errors="replace")
-    shipped = at(desk.vault, entry.shipped_commit).read(proposal.path) or b""
+    try:
+        shipped = at(desk.vault, entry.shipped_commit).read(proposal.path) or b""
+    except UnknownRevision:  # history was rewritten since
+        return None
     then, now = (prose(one, entry.agent) for one in (shipped.decode(errors="replace"), text))
     for edit in proposal.edits:
         if isinstance(then, Unspliced) or isinstance(now, Unspliced) or edit.before is None:

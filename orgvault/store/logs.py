@@ -331,7 +331,8 @@ def _no_constant(name: str) -> NoReturn:
 def agent_in(name: str) -> str:
     """Whose segment a file is, by its name; empty when it is none."""
     parts = name.split(".")
-    return parts[1] if name.endswith(SUFFIX) and len(parts) > len(("number", "suffix")) else ""
+    whole = len(parts) > len(("number", "agent", "suffix")) and parts[0]
+    return parts[1] if name.endswith(SUFFIX) and whole else ""
 
 
 def _version(path: str) -> tuple[int, int]:

@@ -344,6 +344,22 @@ def another_version_with_another_agent(vault: Harbor) -> None:
     the_roster_by_another_version(vault, change)
 
 
+def another_version_with_a_variable(vault: Harbor) -> None:
+    def change(found: Any) -> None:  # noqa: ANN401 - JSON
+        found["agents"]["nova"]["client"]["env"]["BASE_URL"] = "https://elsewhere.invalid"
+
+    the_roster_by_another_version(vault, change)
+
+
+def another_version_without_a_switch(vault: Harbor) -> None:
+    the_roster_by_another_version(vault, lambda found: found["agents"]["nova"].pop("listen"))
+
+
+def a_proposal_that_counts_as_shipped(vault: Harbor) -> None:
+    (path,) = (vault.root / ORG / "proposals").glob("*.yaml")
+    path.write_text(path.read_text("utf-8") + f'shipped_commit: "{"1" * 40}"\n', "utf-8")
+
+
 def another_version_without_a_limit(vault: Harbor) -> None:
     the_roster_by_another_version(vault, lambda found: found.pop("protected"))
 
@@ -511,6 +527,7 @@ BY_A_PERSON: dict[str, list[Tampering]] = {
     "roster-not-compiled": [
         a_capability_added_to_the_roster, the_roster_with_another_source,
         another_version_with_another_agent, another_version_without_a_limit,
+        another_version_with_a_variable, another_version_without_a_switch,
     ],
     "mode-changed": [a_segment_made_executable],
     "link": [a_claim_as_a_link, a_folder_as_a_link],
@@ -567,4 +584,5 @@ BY_AN_AGENT: dict[str, list[Tampering]] = {
     "persons-file-by-agent": [org_yaml_edited, the_template_edited],
     "roster-written-by-agent": [the_roster_edited],
     "ledger-changed": [an_entry_removed],
+    "proposal-changed": [a_proposal_that_counts_as_shipped],
 }

@@ -473,3 +473,13 @@ def test_the_actor_of_a_row_may_write_it(log: str, value: dict[str, str]) -> Non
 
     assert looked_at() == ["actor-not-allowed"]
     assert looked_at(**dict.fromkeys(value.keys() - {"event"}, "sam")) == []
+
+
+def test_a_claim_is_born_with_the_words_of_its_reflection() -> None:
+    proof = Proof()
+    operation = {"op": "add", "claim_id": "c-1", "effect": "added", "kind": "lesson", "text": "So."}
+    proof.add("reflections", {"agent": "nova", "run": "run-1", "operations": [operation]})
+    assert proof.worded("nova", "c-1", "lesson", "So.")
+    assert not proof.worded("nova", "c-1", "lesson", "I push to main.")
+    assert not proof.worded("nova", "c-1", "friction", "So.")
+    assert not proof.worded("nova", "c-2", "lesson", "So.")

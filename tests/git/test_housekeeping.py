@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from orgvault.store.vault import Vault
 from tests.vaults import Home, folder_in_memory, make_vault
 
 
@@ -85,3 +86,15 @@ def test_where_packing_fails_it_waits_for_as_many_again() -> None:
         assert not home.vault.tidy()  # not tried again so soon
         gather(home, 80)
         assert home.vault.tidy()
+
+
+def test_a_partial_clone_is_left_alone() -> None:
+    """What it has not got would be fetched from the remote, object by object."""
+    with folder_in_memory() as folder:
+        home = make_vault(folder / "v")
+        home.record("nova", "e-1")
+        gather(home)
+        home.git("config", "extensions.partialClone", "origin")
+        home.git("config", "core.repositoryFormatVersion", "1")
+        assert not Vault(str(home.root)).tidy()
+        assert packs(home) == []

@@ -132,6 +132,9 @@ class Claims:
         if new.written_by == REFLECTION:
             if not self._proof.made(new.agent, new.id):
                 self._report.find(Rule.CLAIM_UNPROVEN, path, f"{new.id}: {new.text}")
+            elif not self._proof.worded(new.agent, new.id, new.kind, new.text):
+                what = f"no reflection said: ({new.kind}) {new.text}"
+                self._report.find(Rule.CLAIM_UNPROVEN, path, what)
         elif not new.supersedes:
             self._report.find(Rule.CLAIM_UNPROVEN, path, f"no command adds one: {new.text}")
         elif not may(new.written_by, "correct", new.agent, pair.rosters):

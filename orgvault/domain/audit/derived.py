@@ -42,7 +42,8 @@ def source_of(compiled: bytes | None) -> str:
     return str(found.get("source_sha256", "")) if found is not None else ""
 
 
-_NOTHING: tuple[object, ...] = (None, False, "", [], {})
+# What people name themselves: there a key more is a word of theirs, not another version's.
+_OPEN = frozenset({"client", "env"})
 
 
 def compiles_to(source: bytes, compiled: bytes, means: Means) -> bool:
@@ -66,11 +67,18 @@ def compiles_to(source: bytes, compiled: bytes, means: Means) -> bool:
 def _agrees(made: object, found: object) -> bool:
     if not (isinstance(made, Mapping) and isinstance(found, Mapping)):
         return made == found
-    if any(made[key] not in _NOTHING for key in made.keys() - found.keys()):
+    if any(not _says_nothing(made[key]) for key in made.keys() - found.keys()):
+        return False
+    if any(made.get(key) != found.get(key) for key in _OPEN & (made.keys() | found.keys())):
         return False
     if _agents(made) != _agents(found):
         return False
     return all(_agrees(made[key], found[key]) for key in made.keys() & found.keys())
+
+
+def _says_nothing(value: object) -> bool:
+    """Whether a reader takes a missing key for the same: a switch or a limit says much."""
+    return value is None or value in ("", {})
 
 
 def _agents(value: Mapping[str, object]) -> set[str]:

@@ -16,7 +16,7 @@ class Proof:
 
     def __init__(self) -> None:
         self._runs: dict[tuple[str, str], set[str]] = {}
-        self._made: set[tuple[str, str]] = set()
+        self._made: dict[tuple[str, str], set[tuple[object, object]]] = {}
         self._closed: set[tuple[str, str]] = set()
         self.cards: set[str] = set()
         self.redacted = False  # a person has taken a secret out of the history
@@ -44,7 +44,7 @@ class Proof:
             if effect in _SEEN:
                 self._runs.setdefault(claim, set()).add(run)
             if effect in _MADE:
-                self._made.add(claim)
+                self._made.setdefault(claim, set()).add((one.get("kind"), one.get("text")))
             if effect == "closed":
                 self._closed.add(claim)
 
@@ -56,6 +56,11 @@ class Proof:
     def made(self, agent: str, claim: str) -> bool:
         """Whether a reflection made this claim."""
         return (agent, claim) in self._made
+
+    def worded(self, agent: str, claim: str, kind: str, text: str) -> bool:
+        """Whether a reflection made this claim with these words, as far as its row tells them."""
+        said = self._made.get((agent, claim), set())
+        return any(one in {(kind, text), (None, None)} for one in said)
 
     def closed(self, agent: str, claim: str) -> bool:
         """Whether a reflection closed this claim for good."""

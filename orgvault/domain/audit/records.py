@@ -7,7 +7,7 @@ from typing import Any
 
 from orgvault.domain.audit.documents import document, text
 from orgvault.domain.audit.finding import Report, Rule
-from orgvault.domain.audit.pair import Changed, Facts, Pair, Tree
+from orgvault.domain.audit.pair import AGENTS, Changed, Facts, Pair, Tree
 from orgvault.domain.audit.places import ORG
 from orgvault.domain.audit.proof import Proof
 
@@ -27,12 +27,28 @@ def check(pair: Pair, proof: Proof, report: Report) -> None:
         # What another parent never had, a merge has not taken from it.
         if one.old == one.new or (one.new is not None and pair.taken(one.path, one.new)):
             continue
+        _by_hand_of_agent(pair, one, report)
         if one.spot.kind in {"proposal", "diff"}:
             _proposal(pair, one, proof, report)
         elif one.spot.kind == "entry":
             _entry(pair, one, proof, report)
         elif one.spot.kind == "text":
             _text(pair, one, proof, report)
+
+
+_OF_AGENT = {
+    "proposal": Rule.PROPOSAL_CHANGED, "diff": Rule.PROPOSAL_CHANGED,
+    "entry": Rule.LEDGER_CHANGED,
+}  # fmt: skip
+
+
+def _by_hand_of_agent(pair: Pair, one: Changed, report: Report) -> None:
+    """Only commands write these, and none of theirs is an agent's own commit."""
+    own = pair.facts.by_agent and not pair.merge and "Orgvault-Op" not in pair.facts.trailers
+    if own and one.spot.kind in _OF_AGENT and one.new is not None:
+        report.find(_OF_AGENT[one.spot.kind], one.path, "in a commit of an agent's own")
+    elif own and one.spot.kind == "text" and one.new is None:
+        report.find(Rule.TEXT_DELETED, one.path, "in a commit of an agent's own")
 
 
 def _proposal(pair: Pair, one: Changed, proof: Proof, report: Report) -> None:
@@ -75,7 +91,8 @@ def _entry(pair: Pair, one: Changed, proof: Proof, report: Report) -> None:
         return
     if pair.new.read(f"{ORG}proposals/{one.spot.name}.yaml") is None:
         report.find(Rule.LEDGER_UNPROVEN, one.path, f"no proposal {one.spot.name}")
-    proof.cards.add(text(new, "revert_card"))  # the ledger files what undoes a change
+    if card := text(new, "revert_card"):
+        proof.cards.add(card)  # the ledger files what undoes a change
     old = document(one.old) if one.old is not None else None
     if old is not None:
         _measured(one.path, old, new, report)
@@ -125,6 +142,8 @@ def check_persons(pair: Pair, head: Tree, report: Report) -> None:
 
 def _ships(facts: Facts, head: Tree, one: Changed) -> bool:
     """Whether a commit is a proposal's own, as filed: a person has merged or picked it."""
+    if facts.committer_email.endswith(AGENTS):
+        return False
     for card in facts.trailers.get("Proposal", ()):
         filed = document(head.read(f"{ORG}proposals/{card}.yaml") or b"")
         diff = head.read(f"{ORG}proposals/{card}.diff")
