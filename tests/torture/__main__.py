@@ -74,7 +74,7 @@ could not be synced; a copied vault that waited for ever for a stale lock; the l
 `update-ref`; an empty lock after a power failure; a killed `update-index`, whose lock a later
 process of the same number met; a segment that cannot be read, which hid other problems from
 `check`; git's refusal of a foreign repository, taken for an empty answer; `reflect` on a detached
-HEAD, which ended with 0.
+HEAD, and `dispatch --once` on a full disk, which ended with 0.
 
 """
 
