@@ -41,7 +41,7 @@ def repack(repository: Repository, stamp: str) -> bool:
     try:
         _pack(repository, head, last)
         done = True
-    except GitFailed:
+    except (GitFailed, OSError):
         done = False
     told = f"{_loose(repository)} {head if done else last}"
     # On a full disk it stays as it was: nobody has asked for this, and all is committed.

@@ -167,7 +167,7 @@ class HistoryWalk:
                     self.report.find(Rule.COMPILED_WRONG, one.path, "it says otherwise")
 
     def _row(self, pair: Pair, path: str, key: rows.Key, row: rows.Row) -> None:
-        if pair.facts.by_agent and not pair.merge and "Orgvault-Op" not in pair.facts.trailers:
+        if pair.by_agent_alone:
             self.report.note(path, f"{row.id} came with a commit of {pair.facts.author}'s own")
         self.proof.add(key.log, row.value)
         rows.check_form(path, spot(path), row, self.report)

@@ -77,6 +77,12 @@ class Pair(NamedTuple):
         """Whether the commit has more than one parent."""
         return bool(self.others)
 
+    @property
+    def by_agent_alone(self) -> bool:
+        """Whether an agent has made the commit itself: no command of ours, no merge."""
+        own = self.facts.by_agent and "Orgvault-Op" not in self.facts.trailers
+        return own and not self.merge
+
     def taken(self, path: str, content: bytes | None) -> bool:
         """Whether a merge took a file as it stands with another parent."""
         return any(one.read(path) == content for one in self.others)

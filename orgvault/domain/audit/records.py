@@ -44,7 +44,7 @@ _OF_AGENT = {
 
 def _by_hand_of_agent(pair: Pair, one: Changed, report: Report) -> None:
     """Only commands write these, and none of theirs is an agent's own commit."""
-    own = pair.facts.by_agent and not pair.merge and "Orgvault-Op" not in pair.facts.trailers
+    own = pair.by_agent_alone
     if own and one.spot.kind in _OF_AGENT and one.new is not None:
         report.find(_OF_AGENT[one.spot.kind], one.path, "in a commit of an agent's own")
     elif own and one.spot.kind == "text" and one.new is None:
