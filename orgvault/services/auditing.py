@@ -126,9 +126,14 @@ class _Audit:
             return
         # Hand edits and merges leave it older than its claims: right when it was written.
         then = self._walk.wrote(path, entry.oid)
-        before = then[1].agents.get(agent.id) if then is not None else None
-        if then is not None and before is not None and now == core(then[0], before, self._means):
-            self._report.note(path, f"older than the claims: `orgvault memory render {agent.id}`")
+        before = then.roster.agents.get(agent.id) if then is not None else None
+        do = f"`orgvault memory render {agent.id}`"
+        if now == core(head, agent, self._means, now) or (
+            then is not None and before is not None and now == core(then.tree, before, self._means)
+        ):
+            self._report.note(path, f"older than the claims: {do}")
+        elif then is not None and then.why:
+            self._report.note(path, f"not what the claims render to, {then.why}: {do}")
         else:
             self._report.find(Rule.CORE_WRONG, path, f"{agent.id} is told something else")
 

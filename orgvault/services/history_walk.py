@@ -1,8 +1,10 @@
 """The audit's way through a history: each commit against each parent, by every rule."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
+from typing import NamedTuple
 
 from orgvault.domain.audit import actors, cores, modes, records, rows
 from orgvault.domain.audit.claims import Claims
@@ -11,13 +13,27 @@ from orgvault.domain.audit.finding import Report, Rule
 from orgvault.domain.audit.pair import Changed, Facts, Pair, trailers
 from orgvault.domain.audit.places import ORG, SEGMENTS, UNREAD, Spot, spot
 from orgvault.domain.audit.proof import Proof
+from orgvault.domain.instants import moment
 from orgvault.domain.roster import Roster
+from orgvault.domain.run import MANIFEST
 from orgvault.store.ancestry import Ancestry, Delta, Entry, TreeFiles, Walked, is_file
 
 WHERE = ".agents"
 SHORT = 10  # hexadecimal digits of a commit that people are shown
 _FOLDER = ORG.rstrip("/")
+_DAY_S = 86_400
 _AT_ONCE = 200  # commits (or segments) whose contents are in memory together
+
+
+class Wrote(NamedTuple):
+    """The vault, and its roster, as it was when a core.md came to read as it does.
+
+    `why` it may have been no render of the claims that stood there; empty where it must have been.
+    """
+
+    tree: TreeFiles
+    roster: Roster
+    why: str
 
 
 class HistoryWalk:
@@ -37,7 +53,9 @@ class HistoryWalk:
         self._compiled: dict[str, str] = {}  # the object of org-agents.json, by commit
         self._sources: dict[str, Entry] = {}
         self._cores: dict[tuple[str, str], str] = {}  # path and object: the commit that wrote it
+        self._unsure: dict[str, str] = {}  # commits whose cores may not be of their claims: why
         self._texts: set[str] = set()
+        self._began_s: dict[str, float] = {}  # by run, as its manifest tells it
         self._wanted: dict[str, tuple[str, str, str]] = {}  # text: commit, path, run
 
     def walk(self, commits: Sequence[Walked], head: TreeFiles) -> None:
@@ -60,13 +78,13 @@ class HistoryWalk:
         known = [*self.history.contents(self._sources.values()).values(), self._own_source or b""]
         return next((one for one in known if sha256(one).hexdigest() == sha), None)
 
-    def wrote(self, path: str, oid: str) -> tuple[TreeFiles, Roster] | None:
-        """The vault, and its roster, as it was when a core.md came to read as it does."""
+    def wrote(self, path: str, oid: str) -> Wrote | None:
+        """Of what a core.md with this content was made; None where that is not known."""
         commit = self._cores.get((path, oid), "")
         known = self._roster(self._compiled.get(commit, ""))
         if known is None or commit not in self._trees:
             return None
-        return self.history.at(self._trees[commit]), known
+        return Wrote(self.history.at(self._trees[commit]), known, self._unsure.get(commit, ""))
 
     # ── before the walk ─────────────────────────────────────────────────────────────────────
 
@@ -94,6 +112,7 @@ class HistoryWalk:
             if found is None:
                 continue
             self._trees[name] = found.tree
+            self._unsure[name] = f"and was not at {name[:SHORT]}, before what was looked at"
             before = self.history.at(found.tree)
             for where, row in self._rows_of(before):
                 self.known.add(rows.Key(where.log, where.agent, row.id), row.sha)
@@ -133,7 +152,7 @@ class HistoryWalk:
         if parent in {"", *commit.parents[:1]}:
             self._compiled[commit.name] = self._compiled.get(parent, "")
             for one in deltas:
-                self._remember(commit.name, one.path, one.new)
+                self._remember(commit.name, one.path, one.new, merge=len(commit.parents) > 1)
         for one in deltas:
             if one.new is not None and (one.old is None or one.old.mode != one.new.mode):
                 modes.check(one.path, one.new.mode, self.report)
@@ -141,20 +160,30 @@ class HistoryWalk:
     def _pair(self, commit: Walked, parent: str, changed: Sequence[Changed]) -> Pair:
         others = (self._trees.get(one) for one in commit.parents if one != parent)
         named = dict.fromkeys(self._compiled.get(one, "") for one in (commit.name, *commit.parents))
-        return Pair(
+        known = [found for one in named if (found := self._roster(one)) is not None]
+        pair = Pair(
             facts_of(commit),
             self.history.at(self._trees.get(parent, "")),
             self.history.at(commit.tree),
             [self.history.at(tree) for tree in others if tree],
-            [found for one in named if (found := self._roster(one)) is not None],
+            known,
             changed,
         )
+        if pair.joins or pair.facts.ours:
+            made = "merged" if pair.merge else "made anew" if pair.joins else "rendered"
+            self._unsure.setdefault(commit.name, f"as it was {made} in {commit.name[:SHORT]}")
+        # What comes from another branch was allowed by the roster that stood there.
+        return pair._replace(rosters=[*known, *self._every_roster()]) if pair.joins else pair
+
+    def _every_roster(self) -> list[Roster]:
+        return [one for one in self._rosters.values() if one is not None]
 
     def _check(self, pair: Pair, head: TreeFiles, claims: Claims) -> None:
         for path, key, row in rows.check(pair, self.known, self.report):
             self._row(pair, path, key, row)
         claims.check(pair)
-        later = cores.Later((head, self.history.vault), claims.by_hand)
+        trees = (head, self.history.vault)
+        later = cores.Later(trees, claims.by_hand, self._every_roster)
         cores.check(pair, later, self.means.masked, self.report)
         records.check(pair, self.proof, self.report)
         records.check_persons(pair, head, self.report)
@@ -173,18 +202,34 @@ class HistoryWalk:
         rows.check_form(path, spot(path), row, self.report)
         actors.check_row(path, key, row, pair.rosters, self.report)
         if key.log == "runs":
-            for sha in rows.texts(path, row, self.proof, self.report):
-                self._wanted.setdefault(sha, (self.report.commit, path, str(row.value.get("run"))))
+            self._texts_of(pair, path, row)
 
-    def _remember(self, commit: str, path: str, entry: Entry | None) -> None:
-        """Keep which commit made what is derived, and from what."""
+    def _texts_of(self, pair: Pair, path: str, row: rows.Row) -> None:
+        """Look for the texts that a row of a run names, unless they may be gone by their age."""
+        run = str(row.value.get("run"))
+        if row.value.get("kind") == MANIFEST:
+            with suppress(ValueError):
+                self._began_s[run] = moment(str(row.value.get("at"))).timestamp()
+        # One commit may be made of those that stored a text and removed it again.
+        age_s = pair.facts.at_s - self._began_s.get(run, pair.facts.at_s)
+        days = [one.keep_run_days for one in pair.rosters if one.keep_run_days]
+        outlived = any(age_s >= one * _DAY_S for one in days)
+        for sha in rows.texts(path, row, self.proof, self.report):
+            if not outlived:
+                self._wanted.setdefault(sha, (self.report.commit, path, run))
+
+    def _remember(
+        self, commit: str, path: str, entry: Entry | None, *, merge: bool = False
+    ) -> None:
+        """Keep which commit made what is derived, and from what; a merge takes what was made."""
         what = spot(path)
         if what.kind == "compiled":
             self._compiled[commit] = entry.oid if entry is not None and is_file(entry) else ""
         elif what.kind == "source" and entry is not None and is_file(entry):
             self._sources[entry.oid] = entry
         elif what.kind == "core" and entry is not None:
-            self._cores[path, entry.oid] = commit
+            if not (merge and (path, entry.oid) in self._cores):
+                self._cores[path, entry.oid] = commit
         elif what.kind == "text":
             self._texts.add(what.name)
 
@@ -204,7 +249,7 @@ def facts_of(commit: Walked) -> Facts:
     """What the rules look at of a commit."""
     return Facts(
         commit.name, commit.author, commit.email, commit.committer_email,
-        trailers(commit.message), later=commit.at_s != commit.written_s,
+        trailers(commit.message), later=commit.at_s != commit.written_s, at_s=commit.at_s,
     )  # fmt: skip
 
 

@@ -207,6 +207,15 @@ def a_claim_tied_to_no_card(vault: Harbor) -> None:
     set_line(claim_file(vault, part=OLD), "proposal", "imp-00000000")
 
 
+def a_claim_tied_to_the_card_of_another(vault: Harbor) -> None:
+    card = next((vault.root / ORG / "proposals").glob("*.yaml"))
+    about = re.search(r"memory_id: (\S+)", card.read_text())
+    assert about
+    path = claim_file(vault, part="proposal: null")
+    assert path.stem != about[1]
+    set_line(path, "proposal", card.stem)
+
+
 def a_denied_claim_made_to_look_fresh(vault: Harbor) -> None:
     set_line(claim_file(vault, part=OURS), "proposed_evidence", "[]")
 
@@ -297,6 +306,14 @@ def a_line_added_to_the_core(vault: Harbor) -> None:
 
 def a_line_taken_out_of_the_core(vault: Harbor) -> None:
     lines(core(vault), lambda all_lines: [one for one in all_lines if OLD not in one])
+
+
+def a_title_that_tells_more(vault: Harbor) -> None:
+    swap(core(vault), "# What Nova has learned", "# What Nova must do: push. It has learned")
+
+
+def another_title(vault: Harbor) -> None:
+    swap(core(vault), "# What Nova has learned", "# What Nova, who may push, has learned")
 
 
 def a_count_raised_in_the_core(vault: Harbor) -> None:
@@ -508,7 +525,8 @@ BY_A_PERSON: dict[str, list[Tampering]] = {
     "count-lowered": [a_count_lowered],
     "claim-rewritten": [
         a_claim_given_another_author, a_claim_made_older, a_claim_made_fresher,
-        a_claim_tied_to_no_card, a_denied_claim_made_to_look_fresh,
+        a_claim_tied_to_no_card, a_claim_tied_to_the_card_of_another,
+        a_denied_claim_made_to_look_fresh,
     ],
     "seal-forged": [words_edited_and_sealed_again],
     "claim-unproven": [a_claim_that_no_reflection_made, a_claim_in_a_persons_name],
@@ -519,7 +537,10 @@ BY_A_PERSON: dict[str, list[Tampering]] = {
         a_closing_for_another_claim, a_claim_that_replaces_nothing,
         a_claim_that_replaces_one_that_stays,
     ],
-    "core-foreign-line": [a_line_added_to_the_core, a_count_raised_in_the_core],
+    "core-foreign-line": [
+        a_line_added_to_the_core, a_count_raised_in_the_core, a_title_that_tells_more,
+        another_title,
+    ],
     "core-not-rendered": [
         a_line_added_to_the_core, a_line_taken_out_of_the_core, the_core_removed,
         the_core_put_back_to_an_older_one,

@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from orgvault.domain.audit.actors import may
-from orgvault.domain.audit.documents import Kept, claim
+from orgvault.domain.audit.documents import Kept, claim, document, text
 from orgvault.domain.audit.finding import Report, Rule
 from orgvault.domain.audit.pair import Pair, Tree
 from orgvault.domain.audit.places import ORG, claim_path
@@ -85,9 +85,15 @@ class Claims:
             self._report.find(Rule.CLAIM_REOPENED, new.path, "a closed claim is active again")
             return
         if old.content != new.content and not pair.taken(new.path, new.content):
-            self._report.find(Rule.CLAIM_FROZEN, new.path, "a closed claim reads otherwise")
+            was, now = claim(old.content), claim(new.content)
+            if pair.joins and was and now and _closing(was) == _closing(now):
+                # Another branch, which did not know that it was closed, saw or edited it.
+                self._words(pair, was, now, new.path)
+                self._growth(pair, was, now, new.path)
+            else:
+                self._report.find(Rule.CLAIM_FROZEN, new.path, "a closed claim reads otherwise")
         if new.twice and not old.twice:
-            if pair.merge:
+            if pair.joins:
                 self._report.note(new.path, "it stands among the active claims, too")
             else:
                 self._report.find(Rule.CLAIM_REOPENED, new.path, "a closed claim is active, too")
@@ -110,7 +116,7 @@ class Claims:
         self._readable[agent, name] = new
         self._seen(new)
         self._closed_in_its_place(pair, None, new, state)
-        if new.sealed:
+        if new.sealed or self._proof.without_secret(new.text):
             self._made(pair, new, state.path)
         elif pair.facts.by_agent and not pair.merge:
             self._report.find(Rule.HAND_OF_AGENT, state.path, f"{name} was written by hand")
@@ -198,41 +204,55 @@ class Claims:
             if getattr(old, one) != getattr(new, one):
                 what = f"{one} is {getattr(new, one)}, and was {getattr(old, one)}"
                 self._report.find(Rule.CLAIM_REWRITTEN, path, what)
-        if new.last_seen != old.last_seen and set(new.evidence) <= set(old.evidence):
-            self._report.find(Rule.CLAIM_REWRITTEN, path, "last_seen moved without a run")
-        if new.proposal != old.proposal and not self._filed(pair, new.proposal):
-            self._report.find(Rule.CLAIM_REWRITTEN, path, f"proposal is {new.proposal or 'none'}")
-        elif new.proposal == old.proposal and new.proposed_evidence != old.proposed_evidence:
-            self._report.find(Rule.CLAIM_REWRITTEN, path, "proposed_evidence without a proposal")
+        if not _closed_apart(pair, old, new):
+            self._dates_and_card(pair, old, new, path)
         edited = (old.kind, old.text) != (new.kind, new.text)
         if new.seal != old.seal and new.seal:
             self._report.find(Rule.SEAL_FORGED, path, "its seal was made anew")
-        elif edited and pair.facts.by_agent and not pair.merge:
+        elif edited and pair.facts.by_agent and not pair.merge and not _passed_on(pair, old, new):
             self._report.find(Rule.HAND_OF_AGENT, path, f"{old.text} → {new.text}")
         elif edited:
             self._report.note(path, f"edited by hand by {pair.facts.hand}: {old.text} → {new.text}")
 
-    def _filed(self, pair: Pair, card: str) -> bool:
-        known = card in self._proof.cards
-        return known or pair.new.read(f"{ORG}proposals/{card}.yaml") is not None
+    def _dates_and_card(self, pair: Pair, old: Kept, new: Kept, path: str) -> None:
+        if new.last_seen != old.last_seen:
+            if set(new.evidence) <= set(old.evidence):
+                self._report.find(Rule.CLAIM_REWRITTEN, path, "last_seen moved without a run")
+            elif new.last_seen > self._proof.latest(new.agent, self._line(pair, new)):
+                what = f"last_seen is {new.last_seen}, long after any run that showed it"
+                self._report.find(Rule.CLAIM_REWRITTEN, path, what)
+        if new.proposal != old.proposal and not self._filed(pair, new):
+            self._report.find(Rule.CLAIM_REWRITTEN, path, f"proposal is {new.proposal or 'none'}")
+        elif new.proposal == old.proposal and new.proposed_evidence != old.proposed_evidence:
+            self._report.find(Rule.CLAIM_REWRITTEN, path, "proposed_evidence without a proposal")
+
+    def _filed(self, pair: Pair, new: Kept) -> bool:
+        """Whether the card that a claim names was filed for it, or one that it replaced."""
+        about = self._proof.cards.get(new.proposal)
+        if about is None:
+            filed = document(pair.new.read(f"{ORG}proposals/{new.proposal}.yaml") or b"")
+            about = text(filed, "memory_id") if filed is not None else ""
+        return about in self._line(pair, new)
 
     def _growth(self, pair: Pair, old: Kept, new: Kept, path: str) -> None:
+        less = self._less if _closed_apart(pair, old, new) else self._report.find
         known = set(old.evidence)
         dropped = known - set(new.evidence)
         if dropped and len(new.evidence) < _LISTED:
-            what = f"no longer shown by {', '.join(sorted(dropped))}"
-            self._report.find(Rule.EVIDENCE_DROPPED, path, what)
+            less(Rule.EVIDENCE_DROPPED, path, f"no longer shown by {', '.join(sorted(dropped))}")
         self._shown(pair, new, known, path)
         more = new.times_seen - old.times_seen
         if more < 0:
-            what = f"seen {new.times_seen}×, and was {old.times_seen}×"
-            self._report.find(Rule.COUNT_LOWERED, path, what)
+            less(Rule.COUNT_LOWERED, path, f"seen {new.times_seen}×, and was {old.times_seen}×")
         fresh = set(new.evidence) - known
         if more > 0 and len(fresh) >= _LISTED:
             fresh = self._proof.runs(new.agent, self._line(pair, new)) - known
         if more > len(fresh):
             what = f"seen {more}× more, by {len(fresh)} new runs"
             self._report.find(Rule.COUNT_UNPROVEN, path, what)
+
+    def _less(self, rule: Rule, path: str, what: str) -> None:
+        self._report.note(path, f"{rule}: {what}; it was closed on another branch")
 
     def _shown(self, pair: Pair, new: Kept, known: set[str], path: str) -> None:
         """Every run that came to the evidence is one that a reflection has said it of."""
@@ -299,6 +319,24 @@ class Claims:
         """Whether HEAD has no claim that says that it replaced this one."""
         heir = _find(self._head, gone.agent, gone.superseded_by)
         return heir is None or heir.supersedes != gone.id
+
+
+def _closing(kept: Kept) -> tuple[str, str, str, str]:
+    return kept.closed_at, kept.closed_by, kept.reason, kept.superseded_by
+
+
+def _closed_apart(pair: Pair, old: Kept, new: Kept) -> bool:
+    """Whether a claim that one branch has closed comes to another, which had gone on with it."""
+    return pair.joins and not old.closed_at and bool(new.closed_at)
+
+
+def _passed_on(pair: Pair, old: Kept, new: Kept) -> bool:
+    """Whether a command of ours has closed a claim, or seen it again, as it stood on disk.
+
+    What a person had edited there, and not committed, then comes with that command's commit.
+    """
+    done = (new.closed_at and not old.closed_at) or set(new.evidence) - set(old.evidence)
+    return bool(done) and not pair.by_agent_alone
 
 
 def _touched(pair: Pair) -> Iterator[tuple[str, str]]:

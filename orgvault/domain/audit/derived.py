@@ -23,9 +23,10 @@ class Means:
     version: str
 
 
-def core(tree: Tree, agent: Agent, means: Means) -> bytes:
-    """What the claims of an agent in a tree render to."""
-    claims = [replace(one, text=means.masked(one.text)) for one in records(tree, agent.id)]
+def core(tree: Tree, agent: Agent, means: Means, before: bytes = b"") -> bytes:
+    """What the claims of an agent in a tree render to, or did `before` they were edited by hand."""
+    found = records(tree, agent.id, before)
+    claims = [replace(one, text=means.masked(one.text)) for one in found]
     budget = agent.memory.core_budget_tokens
     return render(agent.name, claims, budget, means.count).text.encode()
 

@@ -142,7 +142,7 @@ class Report:
     def __init__(self) -> None:
         self._findings: dict[Finding, None] = {}
         self._notes: dict[Note, None] = {}
-        self._open: dict[Finding, Callable[[], bool]] = {}
+        self._open: dict[Finding | Note, Callable[[], bool]] = {}
         self.commit = ""
 
     def find(self, rule: Rule, path: str, what: str) -> None:
@@ -159,9 +159,18 @@ class Report:
         """
         self._open[Finding(rule, self.commit, path, _line(what), MEANS[rule])] = broken
 
+    def note_unless_mended(self, path: str, what: str, broken: Callable[[], bool]) -> None:
+        """The same, of something legal."""
+        self._open[Note(self.commit, path, _line(what))] = broken
+
     def settle(self) -> None:
         """Decide what was left open."""
-        self._findings |= {one: None for one, broken in self._open.items() if broken()}
+        for one, broken in self._open.items():
+            if broken():
+                if isinstance(one, Finding):
+                    self._findings[one] = None
+                else:
+                    self._notes[one] = None
         self._open.clear()
 
     def note(self, path: str, what: str) -> None:

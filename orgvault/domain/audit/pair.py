@@ -22,7 +22,8 @@ class Tree(Protocol):
 class Facts(NamedTuple):
     """A commit as its own words tell it; `trailers` are those of its last paragraph.
 
-    `later`: it was committed at another time than it was written, as a rebase and an amend do.
+    `later`: it was committed (at `at_s`, seconds since 1970) at another time than it was written,
+    as a rebase and an amend do.
     """
 
     name: str
@@ -31,6 +32,12 @@ class Facts(NamedTuple):
     committer_email: str
     trailers: Mapping[str, tuple[str, ...]]
     later: bool = False
+    at_s: int = 0
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is a command's commit as that has made it."""
+        return not self.later and len(self.trailers.get("Orgvault-Op", ())) == 1
 
     @property
     def made_anew(self) -> bool:
@@ -62,7 +69,7 @@ class Pair(NamedTuple):
     """A commit against one parent.
 
     `others` are the trees of its further parents (so a merge has some); `rosters` those that
-    were in force on either side.
+    were in force on either side, and where it `joins`, all that were before.
     """
 
     facts: Facts
@@ -76,6 +83,11 @@ class Pair(NamedTuple):
     def merge(self) -> bool:
         """Whether the commit has more than one parent."""
         return bool(self.others)
+
+    @property
+    def joins(self) -> bool:
+        """Whether it may bring two branches together: a merge, or made anew, as by a rebase."""
+        return self.merge or self.facts.later
 
     @property
     def by_agent_alone(self) -> bool:

@@ -92,7 +92,7 @@ def _entry(pair: Pair, one: Changed, proof: Proof, report: Report) -> None:
     if pair.new.read(f"{ORG}proposals/{one.spot.name}.yaml") is None:
         report.find(Rule.LEDGER_UNPROVEN, one.path, f"no proposal {one.spot.name}")
     if card := text(new, "revert_card"):
-        proof.cards.add(card)  # the ledger files what undoes a change
+        proof.cards.setdefault(card, "")  # the ledger files what undoes a change
     old = document(one.old) if one.old is not None else None
     if old is not None:
         _measured(one.path, old, new, report)
