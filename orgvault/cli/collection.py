@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from orgvault.cli import output, wiring
-from orgvault.cli.options import Command, Lazy
+from orgvault.cli.options import Command, Id, Lazy
 from orgvault.services import collecting
 from orgvault.services.collecting import Wanted
 
@@ -69,7 +69,7 @@ def list_() -> None:
 
 
 @click.command(cls=Command, example="orgvault collection show reading-queue")
-@click.argument("name")
+@click.argument("name", type=Id("collection"))
 def show(name: str) -> None:
     """A collection: what it is for, who may use it, its columns."""
     desk = wiring.desk()
@@ -89,7 +89,7 @@ def show(name: str) -> None:
 
 
 @click.command(cls=Command, example="orgvault collection check")
-@click.argument("name", required=False)
+@click.argument("name", required=False, type=Id("collection"))
 @click.pass_context
 def check(context: click.Context, name: str | None) -> None:
     """Every collection (or one) and its records against their formats; fails on any problem."""

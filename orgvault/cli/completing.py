@@ -1,4 +1,4 @@
-"""Shell completion of agents, claims and cards: quiet, and without a write."""
+"""Shell completion of ids: quiet, and without a write."""
 
 from collections.abc import Callable
 
@@ -15,6 +15,11 @@ _BY_NAME: dict[str, Callable[[Desk], list[str]]] = {
     "claim": completing.claims,
     "card": completing.cards,
     "proposal": completing.proposals,
+    "wake": completing.wakes,
+    "run": completing.runs,
+    "collection": completing.collections,
+    "routine": completing.routines,
+    "connector": completing.connectors,
 }
 
 
@@ -31,4 +36,5 @@ def complete(kind: str, context: click.Context, incomplete: str) -> list[Complet
             words = _BY_NAME[kind](wiring.desk_to_look())
     except (OrgvaultError, OSError):
         return []  # whoever presses Tab is typing: what is wrong, the command itself will say
-    return [CompletionItem(word) for word in words if word.startswith(incomplete)]
+    before, comma, begun = incomplete.rpartition(",")  # several wakes are one word
+    return [CompletionItem(before + comma + word) for word in words if word.startswith(begun)]

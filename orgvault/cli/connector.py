@@ -5,7 +5,7 @@ import json
 import click
 
 from orgvault.cli import output, wiring
-from orgvault.cli.options import Command, Lazy
+from orgvault.cli.options import Command, Id, Lazy
 from orgvault.services import connecting
 
 _HERE = "orgvault.cli.connector"
@@ -34,7 +34,7 @@ def list_() -> None:
 
 
 @click.command(cls=Command, example="orgvault connector check git")
-@click.argument("name", required=False)
+@click.argument("name", required=False, type=Id("connector"))
 @click.pass_context
 def check(context: click.Context, name: str | None) -> None:
     """Every connector (or NAME) against its format and its rules; fails on any problem."""
@@ -47,7 +47,7 @@ def check(context: click.Context, name: str | None) -> None:
 
 
 @click.command(cls=Command, example="orgvault connector try calendar --agent nova")
-@click.argument("name")
+@click.argument("name", type=Id("connector"))
 @click.option("--agent", metavar="AGENT", help="For this agent.  [default: one that has it on]")
 def try_(name: str, agent: str | None) -> None:
     """Run the hook of NAME now and print what it gives; nothing is stored."""

@@ -3,7 +3,7 @@
 import click
 
 from orgvault.cli import output, prompting, wiring
-from orgvault.cli.options import Command, Lazy
+from orgvault.cli.options import Command, Id, Lazy
 from orgvault.services import previewing, showing
 
 _HERE = "orgvault.cli.prompt"
@@ -45,8 +45,8 @@ def preview(
 
 
 @click.command(cls=Command, example="orgvault prompt diff run-7f3k2q9d run-0b1c2d3e")
-@click.argument("first", metavar="RUN1")
-@click.argument("second", metavar="RUN2")
+@click.argument("first", metavar="RUN1", type=Id("run"))
+@click.argument("second", metavar="RUN2", type=Id("run"))
 def diff(first: str, second: str) -> None:
     """How what RUN2 was told differs from what RUN1 was, section by section."""
     desk = wiring.desk()
@@ -56,7 +56,7 @@ def diff(first: str, second: str) -> None:
 
 
 @click.command(cls=Command, example="orgvault prompt verify run-7f3k2q9d")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", type=Id("run"))
 @click.pass_context
 def verify(context: click.Context, run_id: str) -> None:
     """Check that the prompt of RUN is what was sent, and compose it again from its sources.

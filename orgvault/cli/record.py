@@ -3,7 +3,7 @@
 import click
 
 from orgvault.cli import output, wiring
-from orgvault.cli.options import Command, Lazy
+from orgvault.cli.options import Command, Id, Lazy
 from orgvault.services import collecting
 from orgvault.services.collecting import Question
 
@@ -22,7 +22,7 @@ def record() -> None:
 @click.command(
     cls=Command, example='orgvault record add reading-queue title="The Gardener" pages=148'
 )
-@click.argument("collection")
+@click.argument("collection", type=Id("collection"))
 @click.argument("values", nargs=-1, required=True, metavar="COLUMN=VALUE…")
 @click.option("--run", envvar="ORGVAULT_RUN", help="The run that adds it.")
 def add(collection: str, values: tuple[str, ...], run: str | None) -> None:
@@ -34,7 +34,7 @@ def add(collection: str, values: tuple[str, ...], run: str | None) -> None:
 
 
 @click.command(cls=Command, example="orgvault record list reading-queue --where state=asked")
-@click.argument("collection")
+@click.argument("collection", type=Id("collection"))
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only those; several times.")
 @click.option("--since", metavar="WHEN", help="Only those changed since that instant or day (UTC).")
 @click.option(

@@ -3,7 +3,7 @@
 import click
 
 from orgvault.cli import output, wiring
-from orgvault.cli.options import Command, Lazy
+from orgvault.cli.options import Command, Id, Lazy
 from orgvault.services import scheduling
 
 _HERE = "orgvault.cli.routine"
@@ -70,14 +70,14 @@ def due() -> None:
 
 
 @click.command(cls=Command, example="orgvault routine pause weekly-digest")
-@click.argument("routine_id", metavar="ID")
+@click.argument("routine_id", metavar="ID", type=Id("routine"))
 def pause(routine_id: str) -> None:
     """Let a routine wake nobody until it is resumed."""
     _set(routine_id, paused=True)
 
 
 @click.command(cls=Command, example="orgvault routine resume weekly-digest")
-@click.argument("routine_id", metavar="ID")
+@click.argument("routine_id", metavar="ID", type=Id("routine"))
 def resume(routine_id: str) -> None:
     """Let a routine wake its agent again; what was missed is not made up."""
     _set(routine_id, paused=False)

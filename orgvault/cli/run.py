@@ -3,7 +3,7 @@
 import click
 
 from orgvault.cli import output, prompting, wiring
-from orgvault.cli.options import Command, Lazy
+from orgvault.cli.options import Command, Id, Lazy
 from orgvault.services import showing, starting
 
 _HERE = "orgvault.cli.run"
@@ -60,7 +60,7 @@ def list_(agent: str | None, limit: int) -> None:
 
 
 @click.command(cls=Command, example="orgvault run show run-7f3k2q9d --section task")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", type=Id("run"))
 @click.option("--section", metavar="NAME", help="Only this section, or `message`, as it was sent.")
 def show(run_id: str, section: str | None) -> None:
     """How the prompt of RUN came about, and the prompt byte for byte."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orgvault.cli import output, wiring
-from orgvault.cli.options import Amount, Command, Lazy
+from orgvault.cli.options import Amount, Command, Id, Lazy
 from orgvault.domain.wake import REPORTED, Reason
 from orgvault.services import finishing, waking
 from orgvault.services.desk import Desk
@@ -110,7 +110,7 @@ def _told(command: Any) -> Any:
     example="orgvault wake-done w-7f3k2q9d --run run-0412 --exit 0 --transcript s.jsonl",
     short_help="Record a finished run.",
 )
-@click.argument("wakes", metavar="WAKE_ID[,WAKE_ID…]")
+@click.argument("wakes", metavar="WAKE_ID[,WAKE_ID…]", type=Id("wake"))
 @click.option("--agent", metavar="AGENT", help="Whose wakes they are, if of another queue.")
 @_told
 def wake_done(wakes: str, **told: Any) -> None:

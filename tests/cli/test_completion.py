@@ -45,6 +45,11 @@ OTHERS = ["c-93sh850m", "c-z7pfrzvn", "c-x2ta1yjk", "c-zr7ht5fv"]
         ("orgvault --as k", ["kim"]),
         ("orgvault --as nova memory edit ", NOVA),
         ("orgvault memory show --as juno ", ["juno"]),
+        ("orgvault collection show r", ["reading-queue"]),
+        ("orgvault record list r", ["reading-queue"]),
+        ("orgvault routine pause ", ["weekly-digest"]),
+        ("orgvault connector check g", ["git"]),
+        ("orgvault --as juno connector try ", []),
         ("orgvault -C Org memory stats n", ["nova"]),
         ("orgvault -C /nowhere memory stats ", []),
         ("orgvault nonsense c-", []),
@@ -80,3 +85,13 @@ def test_nothing_is_written(harbor: Harbor) -> None:
     offered(harbor, "orgvault memory why ")
     assert not (harbor.root / ".git/orgvault").exists()
     assert harbor.git("rev-parse", "HEAD") == before
+
+
+def test_wakes_and_runs_are_offered(harbor: Harbor) -> None:
+    first, second = harbor.wake("nova"), harbor.wake("juno", "manual")
+    assert sorted(offered(harbor, "orgvault wake-done ")) == sorted([first, second])
+    assert offered(harbor, f"orgvault wake-done {first},{second[:4]}") == [f"{first},{second}"]
+    assert offered(harbor, "orgvault wake-done ", ORGVAULT_AGENT="juno") == [second]
+    run = harbor.json("run", "start", "nova", "--message", "Hello.")["run"]
+    for line in ("run show ", "prompt verify ", "prompt diff x "):
+        assert offered(harbor, f"orgvault {line}") == [run]
