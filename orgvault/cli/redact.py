@@ -29,7 +29,8 @@ class NotSet(click.UsageError):
 @click.option("--find", metavar="TEXT", help="The secret; your shell may remember this line.")
 @click.option("--value-from-env", "name", metavar="NAME", help="The variable that has the secret.")
 @click.option("--rewrite", is_flag=True, help="Take it out of every commit, branch and tag.")
-def redact(find: str | None, name: str | None, *, rewrite: bool) -> None:
+@click.pass_context
+def redact(context: click.Context, find: str | None, name: str | None, *, rewrite: bool) -> None:
     """Find a secret's value in files, git and spool; with --rewrite take it out of history.
 
     Every commit from the first that has it on gets a new name, with `[secret]` in its place and
@@ -45,3 +46,4 @@ def redact(find: str | None, name: str | None, *, rewrite: bool) -> None:
     done = redacting.redact(desk, value, rewrite=rewrite, only_shown=settings().dry_run)
     output.show(done, redacting.describe(done))
     wiring.finish(desk.vault)
+    context.exit(1 if done.refused else 0)  # a preview ends as the command would

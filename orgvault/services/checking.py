@@ -26,6 +26,7 @@ from orgvault.store.cards import Cards
 from orgvault.store.claims import ACTIVE, CLOSED, Claims, Stored
 from orgvault.store.files import text_of
 from orgvault.store.ledger import Ledger
+from orgvault.store.losses import losses
 from orgvault.store.proposals import Proposals
 from orgvault.store.roster import COMPILED, SOURCE
 from orgvault.store.vault import ORG
@@ -56,7 +57,9 @@ def check(desk: Desk) -> Checked:
     _check_roster(desk, checked)
     _check_template(desk, checked)
     _check_logs(desk, checked)
+    checked.problems += losses(desk.vault)
     for agent in _agents_with_memory(desk):
+        text_of(desk.vault.read, f"{ORG}/memory/{agent}.md", checked.problems, "save it as UTF-8")
         _check_claims(desk, agent, checked)
     runs = check_runs(desk)
     checked.files += runs.files
@@ -92,7 +95,8 @@ def _check_roster(desk: Desk, checked: Checked) -> None:
     checked.problems.extend(problems)
     if made is not None and compiled != encode_compiled(made).encode():
         what = f"not what {SOURCE} compiles to"
-        checked.problems.append(Problem(COMPILED, 0, what, "run `orgvault compile`"))
+        do = f"run `orgvault compile`; in a commit hook, stage {SOURCE}, too"
+        checked.problems.append(Problem(COMPILED, 0, what, do))
 
 
 def _check_template(desk: Desk, checked: Checked) -> None:

@@ -101,7 +101,7 @@ class _Files:
             what = f"cut off by a crash before they were acknowledged: {in_short(self._odd.torn)}"
             yield warning("torn rows", what, "look at them, then remove them")
         else:
-            yield ok("torn rows", "none")
+            yield ok("torn rows", "none was set aside")
 
     def spool(self) -> Iterator[Diagnosis]:
         waiting, inspection = self._around.waiting(), Inspection(self._desk.vault)

@@ -69,6 +69,7 @@ def describe(done: Redacted) -> str:
     lines += [f".git       {one}   ({_what_to_do(one)})" for one in found.private]
     lines += [f"file name  in the folder {one[:10]} of git" for one in found.names]
     counts = f"{len(found.commits)} commits, {len(found.blobs)} contents, {len(found.tags)} tags"
+    counts = counts if any(found.in_git) else "nowhere, so that there is nothing to rewrite"
     lines.append(f"in git: {counts}" if found.anywhere else NOWHERE)
     if done.refused:
         lines.append(done.refused)

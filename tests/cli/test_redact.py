@@ -213,6 +213,7 @@ def test_it_is_found_in_spool_and_untracked_files(harbor: Harbor) -> None:
     (spool / "0-1-1-aa.json").write_text(SECRET, "utf-8")
     told = redact(harbor)
     assert "untracked  Loose.md" in told
+    assert "in git: nowhere, so that there is nothing to rewrite" in told
     assert ".git       orgvault/spool/0-1-1-aa.json   (it waits to be committed" in told
 
 
@@ -294,7 +295,7 @@ def test_a_history_that_cannot_be_rewritten_soundly_is_left_alone(
     before = leaky.git("for-each-ref"), leaky.git("status", "--porcelain")
     told = redact(leaky, "--rewrite", code=1)
     assert "nothing was redacted" in told
-    assert "nothing was redacted" in redact(leaky, "--rewrite", "--dry-run")
+    assert "nothing was redacted" in redact(leaky, "--rewrite", "--dry-run", code=1)
     assert (leaky.git("for-each-ref"), leaky.git("status", "--porcelain")) == before
 
 
@@ -424,7 +425,7 @@ def test_what_is_left_to_do_begins_with_the_rewriting(leaky: Harbor) -> None:
     assert first in redact(leaky)
     (leaky.root / "Loose.md").write_text("x")
     leaky.git("add", "Loose.md")
-    told = redact(leaky, "--rewrite", "--dry-run")
+    told = redact(leaky, "--rewrite", "--dry-run", code=1)
     assert ("the working tree is not clean" in told, "Left to do" in told) == (True, False)
     leaky.git("rm", "-q", "-f", "Loose.md")
     assert first not in redact(leaky, "--rewrite")
