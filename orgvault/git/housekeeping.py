@@ -10,9 +10,12 @@ from orgvault.posix import fsync_folder
 
 # As git itself does it: names are evenly spread, so one of the 256 folders tells for all.
 _SAMPLE = "17"
-_DUE = 24  # about 6,100 objects, eight hundred commits
+_DUE = 12  # about 3,000 objects, four hundred commits: half a second
 _LIMIT_S = 60.0
 _LARGEST = "256k"  # above what we write: the pictures and PDFs that a person has just added
+# git looks into one pack after the other, and begins a `gc` of its own at fifty.
+_PACKS = 20
+_MERGED = "4m"  # packs below that are made one, of about that size: a third of a second
 
 
 class _Stamp(NamedTuple):
@@ -63,6 +66,23 @@ def _pack(repository: Repository, head: str, last: str) -> None:
     repository.git(*words, stdin=names, limit_s=_LIMIT_S)
     fsync_folder(os.path.dirname(base))  # before what it holds is gone elsewhere
     repository.git("prune-packed", "-q", limit_s=_LIMIT_S)
+    _index_packs(repository, os.path.dirname(base))
+
+
+def _index_packs(repository: Repository, folder: str) -> None:
+    """Let git look into all packs at once, and make one of small ones that have gathered.
+
+    The index over packs only helps to find things: each pack keeps its own.
+    """
+
+    def packs(*words: str) -> None:
+        repository.git("multi-pack-index", *words, limit_s=_LIMIT_S)
+
+    packs("write", "--no-progress")
+    if sum(name.endswith(".pack") for name in os.listdir(folder)) > _PACKS:
+        packs("repack", "--no-progress", f"--batch-size={_MERGED}")
+        fsync_folder(folder)
+        packs("expire", "--no-progress")
 
 
 def _loose(repository: Repository) -> int:

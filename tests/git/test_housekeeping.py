@@ -98,3 +98,38 @@ def test_a_partial_clone_is_left_alone() -> None:
         home.git("config", "core.repositoryFormatVersion", "1")
         assert not Vault(str(home.root)).tidy()
         assert packs(home) == []
+
+
+def test_small_packs_that_have_gathered_become_one_and_others_stay() -> None:
+    with folder_in_memory() as folder:
+        home = make_vault(folder / "v")
+        (home.root / "Large.bin").write_bytes(os.urandom(5_000_000))
+        home.git("add", "Large.bin")
+        home.git("commit", "-q", "-m", "large", "--", "Large.bin")
+        home.git("repack", "-d", "-q")
+        (home.root / "Kept.bin").write_bytes(os.urandom(1_000_000))
+        home.git("add", "Kept.bin")
+        home.git("commit", "-q", "-m", "kept", "--", "Kept.bin")
+        home.git("repack", "-d", "-q")
+        large, kept = sorted(packs(home), key=lambda one: -one.stat().st_size)
+        kept.with_suffix(".keep").touch()
+        most = 0
+        for number in range(40):
+            (home.root / "Picture.bin").write_bytes(os.urandom(250_000))
+            home.git("add", "Picture.bin")
+            home.git("commit", "-q", "-m", "picture", "--", "Picture.bin")
+            home.record("nova", f"e-{number}")
+            Path(home.vault.private, "packed").unlink(missing_ok=True)
+            gather(home)
+            assert home.vault.tidy()
+            most = max(most, len(packs(home)))
+            for fake in (home.git_dir / "objects/17").glob("0*"):
+                fake.unlink()
+        assert most == 20
+        assert {large, kept} < set(packs(home))
+        assert len(home.rows_in_head()) == 40
+        assert home.git("fsck", "--strict", "--no-dangling") == ""
+        assert home.git("multi-pack-index", "verify", "--no-progress") == ""
+        home.git("gc", "-q", "--prune=now")
+        assert home.git("fsck", "--strict", "--no-dangling") == ""
+        assert len(home.rows_in_head()) == 40
