@@ -121,7 +121,7 @@ fixture: $(READY) ## the fixture vault passes its own check
 
 .PHONY: bench
 bench: $(READY) ## measure speed against references, side by side: docs/reference/speed.md
-	@$(PY) benchmarks/run.py --json .cache/bench.json --page docs/reference/speed.md
+	@$(PY) benchmarks/run.py --json docs/reference/speed.json --page docs/reference/speed.md
 
 .PHONY: profile
 profile: $(READY) ## where the time of a command goes: make profile COMMAND="recall nova build"

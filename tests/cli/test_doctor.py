@@ -379,6 +379,15 @@ def test_missing_attributes_are_written_below_what_is_the_persons(
     assert harbor.subjects(1) == [f"org(vault): mend {name}"]
 
 
+def test_attributes_that_are_no_text_are_left_to_the_person(harbor: Harbor) -> None:
+    path = harbor.root / ORG / ".gitattributes"
+    path.write_bytes(b"\xff\xfe*.yaml text\n")
+    harbor.git("commit", "-qam", "Mine")
+    said = the(examined(harbor, "--fix"), "attributes")
+    assert (said["state"], said["do"]) == ("fault", "save it as UTF-8, then --fix")
+    assert path.read_bytes() == b"\xff\xfe*.yaml text\n"
+
+
 def test_attributes_that_others_overrule_are_told(harbor: Harbor) -> None:
     git_file(harbor, "info/attributes", "*.yaml text eol=crlf\n")
     harbor.git("config", "core.autocrlf", "true")

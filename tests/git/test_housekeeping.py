@@ -88,6 +88,19 @@ def test_where_packing_fails_it_waits_for_as_many_again() -> None:
         assert home.vault.tidy()
 
 
+def test_what_was_done_need_not_be_remembered() -> None:
+    """On a full disk the stamp cannot be written: the command has done its work all the same."""
+    with folder_in_memory() as folder:
+        home = make_vault(folder / "v")
+        home.record("nova", "e-1")
+        gather(home)
+        Path(home.vault.private, "packed.new").mkdir()
+        assert home.vault.tidy()
+        assert not Path(home.vault.private, "packed").exists()
+        assert loose(home, 0) == 0
+        assert home.rows_in_head() == ["e-1"]
+
+
 def test_a_partial_clone_is_left_alone() -> None:
     """What it has not got would be fetched from the remote, object by object."""
     with folder_in_memory() as folder:

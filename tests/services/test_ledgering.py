@@ -397,6 +397,23 @@ def test_what_was_shipped_in_other_words_is_put_back_too(
     assert (edit.before, edit.after) == (("In words of mine.",), (GOAL,))
 
 
+def test_what_was_shipped_in_a_commit_that_is_gone_is_not_put_back(
+    harbor: Harbor, proposal: Proposal
+) -> None:
+    """History was rewritten since: nobody can tell any more how the values read once shipped."""
+    work(harbor, (-14, 0), 60, 5, 1.0)
+    re_indented_by_hand(harbor, proposal)
+    sync(harbor)
+    path = harbor.root / f".agents/org/ledger/{proposal.id}.yaml"
+    told = path.read_text("utf-8")
+    path.write_text(re.sub(r"shipped_commit: .*", f'shipped_commit: "{"0" * 40}"', told), "utf-8")
+    work(harbor, (0, 14), 60, 40, 1.0)
+    synced = sync(harbor, 15)
+    assert synced.filed == ()
+    assert [one.verdict for one in synced.measured] == [Verdict.REVERT]
+    assert entry(harbor, proposal).revert_refused
+
+
 def test_a_key_that_was_added_is_taken_out_again_wherever_it_stands_by_then(
     harbor: Harbor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from enum import StrEnum
 
+from orgvault.domain.problem import on_one_line
 from orgvault.values import dataclass
 
 
@@ -120,8 +121,7 @@ class Finding:
     means: str
 
     def __str__(self) -> str:
-        where = " ".join(filter(None, (self.commit, self.path)))
-        return f"{where}: {self.rule}: {self.what} ({self.means})"
+        return _placed(self.commit, self.path, f"{self.rule}: {self.what} ({self.means})")
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Note:
     what: str
 
     def __str__(self) -> str:
-        return f"{self.commit} {self.path}: {self.what}"
+        return _placed(self.commit, self.path, self.what)
 
 
 class Report:
@@ -186,6 +186,12 @@ class Report:
     def notes(self) -> tuple[Note, ...]:
         """Every note, in the order of the history."""
         return tuple(self._notes)
+
+
+def _placed(commit: str, path: str, what: str) -> str:
+    """What is said, after where: of the repository as a whole no place is told."""
+    where = " ".join(filter(None, (commit, on_one_line(path))))
+    return f"{where}: {what}" if where else what
 
 
 def _line(text: str) -> str:
