@@ -26,3 +26,15 @@ def vault(past: Path) -> Iterator[Harbor]:
         root = folder / "harbor"
         shutil.copytree(past, root, symlinks=True)
         yield Harbor(root)
+
+
+@pytest.fixture
+def other(vault: Harbor) -> Iterator[Harbor]:
+    """A second clone, of another person's."""
+    with folder_in_memory() as folder:
+        vault.git("clone", "-q", str(vault.root), str(folder / "clone"))
+        clone = Harbor(folder / "clone")
+        clone.git("config", "user.name", "Kim")
+        clone.git("config", "user.email", "kim@example.org")
+        clone.environment["ORGVAULT_OPERATOR"] = "sam"  # Kim's machine runs what Sam has set up
+        yield clone

@@ -180,3 +180,16 @@ def test_a_claim_whose_words_a_redaction_has_changed(vault: Harbor) -> None:
     vault.run("redact", "--find", words, "--rewrite")
     told = audit(vault)
     assert not any(one["rule"].startswith("claim") for one in told["findings"]), told
+
+
+@pytest.mark.parametrize("words", ["I lose a turn", "It builds."])
+def test_another_clone_takes_over_a_redacted_history(
+    vault: Harbor, other: Harbor, words: str
+) -> None:
+    clean(other)
+    vault.run("redact", "--find", words, "--rewrite")
+    vault.run("compile")
+    other.git("fetch", "-q", str(vault.root), "HEAD")
+    other.git("reset", "-q", "--hard", "FETCH_HEAD")
+    assert any("a secret was taken out" in one for one in clean(other))
+    clean(other)

@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from tests.audit.past import NOVA, ORG, audit, claim_file, commit, finish, segment, swap
 from tests.audit.tamperings import OLD, a_claim_by_hand, a_text_removed
 from tests.harbor import BUILD, LINKS, SESSIONS, Harbor
-from tests.vaults import folder_in_memory
 
 MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
@@ -21,18 +19,6 @@ def clean(vault: Harbor, *words: str) -> list[str]:
     done = audit(vault, *words)
     assert done["findings"] == []
     return [one["what"] for one in done["notes"]]
-
-
-@pytest.fixture
-def other(vault: Harbor) -> Iterator[Harbor]:
-    """A second clone, of another person's."""
-    with folder_in_memory() as folder:
-        vault.git("clone", "-q", str(vault.root), str(folder / "clone"))
-        clone = Harbor(folder / "clone")
-        clone.git("config", "user.name", "Kim")
-        clone.git("config", "user.email", "kim@example.org")
-        clone.environment["ORGVAULT_OPERATOR"] = "sam"  # Kim's machine runs what Sam has set up
-        yield clone
 
 
 def pull(vault: Harbor, other: Harbor, *words: str) -> subprocess.CompletedProcess[bytes]:
