@@ -9,14 +9,16 @@ from typing import NamedTuple
 
 from orgvault.domain.audit.documents import Kept, as_record, claim, seal
 from orgvault.domain.audit.finding import Report, Rule
-from orgvault.domain.audit.pair import Changed, Pair, Tree
+from orgvault.domain.audit.pair import Pair, Tree
 from orgvault.domain.audit.places import ORG, spot
 from orgvault.domain.claim import Claim
 from orgvault.domain.core_memory import line, render
 from orgvault.domain.roster import Roster
 
+Masked = Callable[[str], str]
+
+_ROOM = 1_000  # tokens: enough for a core without claims
 # What a render writes around the claims; only of this form can the lines be judged.
-_ROOM = 1_000
 _HEAD = "<!-- orgvault core 1: "
 _AROUND = re.compile(
     r"|<!-- orgvault core 1: generated from the claims, do not edit -->"
@@ -44,7 +46,7 @@ class Later(NamedTuple):
     rosters: Callable[[], Sequence[Roster]]
 
 
-def check(pair: Pair, later: Later, masked: Callable[[str], str], report: Report) -> None:
+def check(pair: Pair, later: Later, masked: Masked, report: Report) -> None:
     """Check each core.md that differs: its new lines are lines of active claims.
 
     Or of claims as they read `later`: a render takes a person's edit of a claim as it stands, and
@@ -54,55 +56,86 @@ def check(pair: Pair, later: Later, masked: Callable[[str], str], report: Report
     """
     for one in pair.changes:
         if one.spot.kind == "core" and one.new is not None:
-            _check(pair, one, later, masked, report)
+            core = _Core(pair, one.path, one.spot.agent, one.old or b"", later, masked)
+            _check(core, one.new.decode(errors="replace"), report)
 
 
-def _check(
-    pair: Pair, one: Changed, later: Later, masked: Callable[[str], str], report: Report
-) -> None:
-    text = (one.new or b"").decode(errors="replace")
+def _check(core: "_Core", text: str, report: Report) -> None:
     if not text.startswith(_HEAD):
-        report.find(Rule.CORE_FOREIGN, one.path, f"it begins otherwise: {text[:60]}")
+        report.find(Rule.CORE_FOREIGN, core.path, f"it begins otherwise: {text[:60]}")
         return
-    before = set((one.old or b"").decode(errors="replace").splitlines())
-    come = [
-        found for found in text.splitlines() if found not in before and not _AROUND.fullmatch(found)
-    ]
+    come = core.without_former(text)
+    if come:  # nearly always they are lines of the claims that came with them
+        come = core.without_beside(come)
     if come:
+        come = core.without_standing(come)
+    for found in come:
+        broken = core.unsaid(found)
+        if core.pair.facts.ours:
+            what = f"rendered of a claim that nobody has committed: {found}"
+            report.note_unless_mended(core.path, what, broken)
+        else:
+            report.find_unless_mended(Rule.CORE_FOREIGN, core.path, found, broken)
+
+
+class _Core(NamedTuple):
+    """A core.md that differs, and what its lines may rest on."""
+
+    pair: Pair
+    path: str
+    agent: str
+    old: bytes
+    later: Later
+    masked: Masked
+
+    def without_former(self, text: str) -> list[str]:
+        """The lines that were not there before, and tell something."""
+        before = set(_split(self.old))
+        return [
+            one for one in text.splitlines() if one not in before and not _AROUND.fullmatch(one)
+        ]
+
+    def without_beside(self, come: list[str]) -> list[str]:
+        """What is left without the lines of claims that have changed with the core."""
         near = {
             shown
-            for other in pair.changes
-            if other.spot.kind == "active" and other.spot.agent == one.spot.agent
-            for kept in [claim(other.new)]
+            for one in self.pair.changes
+            if one.spot.kind == "active" and one.spot.agent == self.agent
+            for kept in [claim(one.new)]
             if kept is not None
-            for shown in _lines(kept, masked)
+            for shown in _lines(kept, self.masked)
         }
-        come = [found for found in come if found not in near]
-    if come:
-        there = list(active(pair.new, one.spot.agent))
-        if pair.joins:
-            come = [
-                found for found in come if not _elsewhere(pair.new, one.spot.agent, found, masked)
-            ]
-        every = {shown for kept in there for shown in _lines(kept, masked)}
-        others = "\n".join(
-            (tree.read(one.path) or b"").decode(errors="replace") for tree in pair.others
-        ).splitlines()
-        known = set(map(_words, every))
-        for found in come:
-            if found in every or found in others or any(said_before(kept, found) for kept in there):
-                continue
-            if found.startswith(_TITLE):
-                broken = partial(_untitled, later, one.spot.agent, found)
-            else:
-                # Words that a claim has already, with another kind or count: a hand's doing only.
-                unsaid = _unsaid_by_hand if _words(found) in known else _unsaid
-                broken = partial(unsaid, later, one.spot.agent, found, masked)
-            if pair.facts.ours:
-                what = f"rendered of a claim that nobody has committed: {found}"
-                report.note_unless_mended(one.path, what, broken)
-            else:
-                report.find_unless_mended(Rule.CORE_FOREIGN, one.path, found, broken)
+        return [one for one in come if one not in near]
+
+    def without_standing(self, come: list[str]) -> list[str]:
+        """What is left without the lines of all claims, of other parents, of former words."""
+        every, there = self._standing(), list(active(self.pair.new, self.agent))
+        known = every.union(*(_split(tree.read(self.path)) for tree in self.pair.others))
+        come = [one for one in come if one not in known]
+        come = [one for one in come if not any(said_before(kept, one) for kept in there)]
+        return [one for one in come if not (self.pair.joins and self._elsewhere(one))]
+
+    def unsaid(self, found: str) -> Callable[[], bool]:
+        """What tells, when the walk is over, whether no claim ever came to say a line."""
+        if found.startswith(_TITLE):
+            return partial(_untitled, self.later, self.agent, found)
+        # Words that a claim has already, with another kind or count: a hand's doing only.
+        known = _words(found) in set(map(_words, self._standing()))
+        unsaid = _unsaid_by_hand if known else _unsaid
+        return partial(unsaid, self.later, self.agent, found, self.masked)
+
+    def _standing(self) -> set[str]:
+        there = active(self.pair.new, self.agent)
+        return {shown for kept in there for shown in _lines(kept, self.masked)}
+
+    def _elsewhere(self, found: str) -> bool:
+        """Whether a line tells what another branch has closed, or seen more often, by now."""
+        told, tree = _LINE.fullmatch(found), self.pair.new
+        return told is not None and any(
+            _words(shown) == _words(found) and int(told[2]) <= kept.times_seen
+            for kept in (*active(tree, self.agent), *_kept(tree, self.agent, "closed"))
+            for shown in _lines(kept, self.masked)
+        )
 
 
 def said_before(kept: Kept, found: str) -> Said | None:
@@ -117,16 +150,6 @@ def said_before(kept: Kept, found: str) -> Said | None:
     return said if seal(*said) == kept.seal and int(told[2]) <= kept.times_seen else None
 
 
-def _elsewhere(tree: Tree, agent: str, found: str, masked: Callable[[str], str]) -> bool:
-    """Whether a line tells what another branch has closed, or seen more often, by now."""
-    told = _LINE.fullmatch(found)
-    return told is not None and any(
-        _words(shown) == _words(found) and int(told[2]) <= kept.times_seen
-        for kept in (*active(tree, agent), *_kept(tree, agent, "closed"))
-        for shown in _lines(kept, masked)
-    )
-
-
 def _untitled(later: Later, agent: str, found: str) -> bool:
     """Whether a title names somebody whom the agent was never called."""
     known = (roster.agents.get(agent) for roster in later.rosters())
@@ -134,13 +157,13 @@ def _untitled(later: Later, agent: str, found: str) -> bool:
     return not any(found in render(name, (), _ROOM, len).text.splitlines() for name in names)
 
 
-def _unsaid(later: Later, agent: str, found: str, masked: Callable[[str], str]) -> bool:
+def _unsaid(later: Later, agent: str, found: str, masked: Masked) -> bool:
     """Whether no claim came to have the words of a line, whatever its count is by now."""
     said = (shown for kept in _came(later, agent) for shown in _lines(kept, masked))
     return _words(found) not in set(map(_words, said))
 
 
-def _unsaid_by_hand(later: Later, agent: str, found: str, masked: Callable[[str], str]) -> bool:
+def _unsaid_by_hand(later: Later, agent: str, found: str, masked: Masked) -> bool:
     """Whether no claim that was edited by hand came to read as a line does."""
     by_hand = (kept for kept in _came(later, agent) if not kept.sealed)
     return found not in {shown for kept in by_hand for shown in _lines(kept, masked)}
@@ -149,6 +172,10 @@ def _unsaid_by_hand(later: Later, agent: str, found: str, masked: Callable[[str]
 def _came(later: Later, agent: str) -> Iterator[Kept]:
     there = (kept for tree in later.trees for kept in active(tree, agent))
     return chain(there, later.by_hand.get(agent, ()))
+
+
+def _split(content: bytes | None) -> list[str]:
+    return (content or b"").decode(errors="replace").splitlines()
 
 
 def _words(shown: str) -> str:
@@ -178,15 +205,14 @@ def records(tree: Tree, agent: str, core: bytes = b"") -> list[Claim]:
 
     What was edited by hand reads as a `core` tells it, where that is how orgvault had written it.
     """
-    told = core.decode(errors="replace").splitlines()
-    found = []
+    told, found = _split(core), []
     for one in active(tree, agent):
         said = next(filter(None, (said_before(one, shown) for shown in told)), None)
         found.append(as_record(replace(one, kind=said.kind, text=said.text) if said else one))
     return [one for one in found if one is not None]
 
 
-def _lines(kept: Kept, masked: Callable[[str], str]) -> Iterator[str]:
+def _lines(kept: Kept, masked: Masked) -> Iterator[str]:
     record = as_record(kept)
     if record is not None:
         yield line(replace(record, text=masked(record.text))).rstrip("\n")
