@@ -6,6 +6,7 @@ itself can be reached over a socket; and the run fails if the person's home chan
 
 import inspect
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -40,6 +41,11 @@ PLACES_AND_LOOKS = ("CLICOLOR", "FORCE_COLOR", "LANG", "LC_", "NO_COLOR", "SSH_"
 FOREIGN_PREFIXES = (*OUR_OWN, *PROVIDERS, *PLACES_AND_LOOKS)
 FOREIGN_SUFFIXES = ("_API_KEY", "_AUTH_TOKEN", "_PROXY")
 FOREIGN_NAMES = {"COLUMNS", "EDITOR", "LINES", "PAGER", "VISUAL"}
+
+
+# What a shell starts in the background ignores ^C, and so would every process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def refuse_the_network(event: str, args: tuple[object, ...]) -> None:

@@ -102,7 +102,7 @@ def test_kills_at_system_calls(memory: Path, name: str) -> None:
 def test_a_disk_that_fails(memory: Path) -> None:
     (memory / "model").mkdir()
     scene = model(memory / "model")
-    done, told = disk.errors(scene, memory, "wake-done", commands(scene)["wake-done"], 20, SEED)
+    done, told = disk.errors(scene, memory, "wake-done", commands(scene)["wake-done"], 60, SEED)
     assert told == []
     assert sum(done.values()) > 10
 

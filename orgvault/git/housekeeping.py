@@ -35,13 +35,17 @@ def repack(repository: Repository, stamp: str) -> bool:
 
     `stamp` is a file that remembers the last time.  Neither `git gc` nor `git repack`: they pack
     the person's attachments as well, which takes minutes, and walk through all of history.  Where
-    it fails, it waits for as many objects again: it must not be tried after each command.
+    it fails, it waits for as many objects again: it must not be tried after each command.  Where
+    packs have gathered they are made one first, and the objects are left to the next command: no
+    command is to wait longer than a second.
     """
     if not due(repository, stamp) or "extensions.partialclone" in repository.settings:
         return False  # what a partial clone has not got would be fetched, one by one
     last = _last(stamp).upto
     head = repository.head().oid or ""
     try:
+        if _merged(repository):
+            return True
         _pack(repository, head, last)
         done = True
     except (GitFailed, OSError):
@@ -61,28 +65,39 @@ def _pack(repository: Repository, head: str, last: str) -> None:
     small = ("--filter-provided-objects", f"--filter=blob:limit={_LARGEST}")
     asked = ("rev-list", "--objects", "--unpacked", "--ignore-missing", *small, *span)
     names = repository.git(*asked, limit_s=_LIMIT_S)
-    base = os.path.join(repository.common_dir, "objects", "pack", "pack")
+    base = os.path.join(_folder(repository), "pack")
     words = ("pack-objects", "-q", "--local", "--incremental", "--non-empty", base)
     repository.git(*words, stdin=names, limit_s=_LIMIT_S)
-    fsync_folder(os.path.dirname(base))  # before what it holds is gone elsewhere
+    fsync_folder(_folder(repository))  # before what it holds is gone elsewhere
     repository.git("prune-packed", "-q", limit_s=_LIMIT_S)
-    _index_packs(repository, os.path.dirname(base))
+    # So git looks into all packs at once; each keeps an index of its own.
+    repository.git("multi-pack-index", "write", "--no-progress", limit_s=_LIMIT_S)
 
 
-def _index_packs(repository: Repository, folder: str) -> None:
-    """Let git look into all packs at once, and make one of small ones that have gathered.
-
-    The index over packs only helps to find things: each pack keeps its own.
-    """
+def _merged(repository: Repository) -> bool:
+    """Make one pack of small ones if many have gathered; whether there were such."""
+    before = _packs(repository)
+    if before <= _PACKS:
+        return False
 
     def packs(*words: str) -> None:
-        repository.git("multi-pack-index", *words, limit_s=_LIMIT_S)
+        repository.git("multi-pack-index", *words, "--no-progress", limit_s=_LIMIT_S)
 
-    packs("write", "--no-progress")
-    if sum(name.endswith(".pack") for name in os.listdir(folder)) > _PACKS:
-        packs("repack", "--no-progress", f"--batch-size={_MERGED}")
-        fsync_folder(folder)
-        packs("expire", "--no-progress")
+    packs("repack", f"--batch-size={_MERGED}")
+    fsync_folder(_folder(repository))
+    packs("expire")
+    return _packs(repository) < before
+
+
+def _folder(repository: Repository) -> str:
+    return os.path.join(repository.common_dir, "objects", "pack")
+
+
+def _packs(repository: Repository) -> int:
+    try:
+        return sum(name.endswith(".pack") for name in os.listdir(_folder(repository)))
+    except FileNotFoundError:
+        return 0
 
 
 def _loose(repository: Repository) -> int:

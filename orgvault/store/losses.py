@@ -29,14 +29,18 @@ def losses(vault: Vault) -> Iterator[Problem]:
     skip = len(whole(""))
     for name in (os.fsdecode(one) for one in told.split(b"\0")[:-1]):
         path = name[skip:]
+        try:
+            content = vault.read(path)
+        except OSError:
+            continue  # whoever reads the file says so
         if path.endswith(".jsonl"):
-            yield from _rows(vault, name, path)
-        elif vault.read(path) is None and _stays(vault, path):
+            yield from _rows(vault, name, path, content or b"")
+        elif content is None and _stays(vault, path):
             yield Problem(path, 0, _GONE, _restore(path))
 
 
-def _rows(vault: Vault, name: str, path: str) -> Iterator[Problem]:
-    there = set(_lines(vault.read(path) or b""))
+def _rows(vault: Vault, name: str, path: str, content: bytes) -> Iterator[Problem]:
+    there = set(_lines(content))
     before = _lines(vault.repository.git("cat-file", "blob", f"HEAD:{name}", ok=(0, 128)))
     lost = [at for at, line in enumerate(before[:-1], 1) if line not in there and _is_row(line)]
     if lost:
@@ -60,7 +64,7 @@ def _stays(vault: Vault, path: str) -> bool:
     above, _, last = folder.rpartition("/")
     if last in {ACTIVE, CLOSED}:
         other = CLOSED if last == ACTIVE else ACTIVE
-        return vault.read(f"{above}/{other}/{name}") is None
+        return name not in vault.names(f"{above}/{other}")
     return folder == _KEPT[1]
 
 
