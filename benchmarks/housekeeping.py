@@ -57,9 +57,18 @@ class Years:
             if Vault(str(self._home.root)).tidy():
                 self.tidied_s.append(time.perf_counter() - began)
                 looked.append(self._look())
+                self._age()
         self.write_s.append(median(times))
         self.log_s.append(median(looked))
         self.bytes.append(self._size())
+
+    def _age(self) -> None:
+        """Let what is written look as old as it is said to be.
+
+        A write looks for its row in what was written within the last hour: here that would be all.
+        """
+        for path in (self._home.root / ".agents/org/episodes").rglob("*.jsonl"):
+            os.utime(path, (BEGIN.timestamp(), BEGIN.timestamp()))
 
     def _look(self) -> float:
         """How long it takes to find an agent's last fifty; when all is packed, to compare like.
