@@ -65,7 +65,7 @@ class Years:
     def _age(self) -> None:
         """Let what is written look as old as it is said to be.
 
-        A write looks for its row in what was written within the last hour: here that would be all.
+        A write looks for its row in what was written within the last minute: here, a year and more.
         """
         for path in (self._home.root / ".agents/org/episodes").rglob("*.jsonl"):
             os.utime(path, (BEGIN.timestamp(), BEGIN.timestamp()))
