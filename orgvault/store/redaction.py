@@ -17,7 +17,8 @@ from orgvault.values import dataclass
 _CHUNK = 1 << 20
 _DIFF = r"\.agents/org/proposals/[^/]*\.diff$"
 _SKIPPED = ("refs/remotes/",)
-_CANNOT = ("refs/notes/", "refs/replace/", "refs/stash")
+_STASH = "refs/stash"
+_CANNOT = ("refs/notes/", "refs/replace/", _STASH)
 
 
 @dataclass(frozen=True)
@@ -158,13 +159,19 @@ class Redaction:
         yield from self._of_the_moment()
         yield from self._of_the_clone()
         for ref in self._refs():
-            if ref.startswith(_CANNOT):
-                do = "`git stash pop`" if ref == "refs/stash" else "drop it"
+            if ref.startswith(_CANNOT) and not (ref == _STASH and self._is_older(found)):
+                do = "`git stash pop`" if ref == _STASH else "drop it"
                 yield f"{ref} names commits by their old names", f"{do}, or redact by hand"
         if self._lines("status", "--porcelain", "-z", "--untracked-files=no"):
             yield "the working tree is not clean", "commit what you have changed"
         if found.names:
             yield "the name of a file or folder has it", "redact by hand (git filter-repo)"
+
+    def _is_older(self, found: Found) -> bool:
+        """Whether no stash stands on a commit that would get a new name."""
+        stashes = self._repository.git("log", "-g", "--format=%H", _STASH)
+        kept = self._repository.git("rev-list", "--stdin", stdin=stashes).decode().split()
+        return not set(found.commits).intersection(kept)
 
     def _of_the_moment(self) -> Iterator[tuple[str, str]]:
         repository = self._repository

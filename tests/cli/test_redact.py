@@ -420,6 +420,26 @@ def test_a_lock_of_another_program_is_said(leaky: Harbor) -> None:
     lock.unlink()
 
 
+def test_a_stash_that_is_older_than_the_secret_stays(harbor: Harbor) -> None:
+    path = harbor.root / "Kitchen.md"
+    path.write_text("flour\n", "utf-8")
+    harbor.git("add", "-A")
+    harbor.git("commit", "-q", "-m", "Kitchen")
+    for words in ("salt", "sugar"):
+        path.write_text(f"flour\n{words}\n", "utf-8")
+        harbor.git("stash")
+    (harbor.root / "Leak.md").write_text(f"key: {SECRET}\n", "utf-8")
+    harbor.git("add", "-A")
+    harbor.git("commit", "-q", "-m", "Leak")
+    assert "rewritten: " in redact(harbor, "--rewrite")
+    assert "[secret]" in (harbor.root / "Leak.md").read_text("utf-8")
+    harbor.git("stash", "pop")
+    assert path.read_text("utf-8") == "flour\nsugar\n"
+    harbor.git("checkout", "-q", "--", ".")
+    harbor.git("stash", "pop")
+    assert path.read_text("utf-8") == "flour\nsalt\n"
+
+
 def test_what_is_left_to_do_begins_with_the_rewriting(leaky: Harbor) -> None:
     first = "Left to do:\n  take it out of history: the same command with --rewrite"
     assert first in redact(leaky)
