@@ -100,7 +100,12 @@ class _Audit:
         compiled, source = head.read(COMPILED), head.read(SOURCE)
         if source is not None:
             made_of = self._walk.source(source_of(compiled))
-            if (
+            entry = head.entry(COMPILED)
+            doubt = self._walk.doubt(COMPILED, entry.oid) if entry is not None else ""
+            if compiled is not None and made_of is None and doubt:
+                what = f"made of an org.yaml that nobody has committed, {doubt}"
+                self._report.note(COMPILED, f"{what}: `orgvault compile`")
+            elif (
                 compiled is None
                 or made_of is None
                 or not compiles_to(made_of, compiled, self._means)
@@ -119,7 +124,7 @@ class _Audit:
         path = f"{ORG}memory/{agent.id}/core.md"
         entry = head.entry(path)
         if entry is None or not is_file(entry):
-            if any(cores.active(head, agent.id)):
+            if any(cores.active(head, agent.id)) and self._walk.ever(path):
                 self._report.find(Rule.CORE_WRONG, path, "it is not there")
             return
         now = self._history.walk.content(entry.oid)
@@ -129,17 +134,29 @@ class _Audit:
             self._report.note(path, "made of claims that are not committed yet")
             return
         # Hand edits and merges leave it older than its claims: right when it was written.
-        then = self._walk.wrote(path, entry.oid)
-        before = then.roster.agents.get(agent.id) if then is not None else None
         do = f"`orgvault memory render {agent.id}`"
-        if now == core(head, agent, self._means, now) or (
-            then is not None and before is not None and now == core(then.tree, before, self._means)
-        ):
+        if now == core(head, agent, self._means, now) or self._was_right(agent, path, entry.oid):
             self._report.note(path, f"older than the claims: {do}")
-        elif then is not None and then.why:
-            self._report.note(path, f"not what the claims render to, {then.why}: {do}")
+        elif doubt := self._walk.doubt(path, entry.oid):
+            self._report.note(path, f"not what the claims render to, {doubt}: {do}")
         else:
             self._report.find(Rule.CORE_WRONG, path, f"{agent.id} is told something else")
+
+    def _was_right(self, agent: Agent, path: str, oid: str) -> bool:
+        """Whether a core was what the claims rendered to, but for those that came with it.
+
+        One commit may be made of several, the last of which came from another branch.
+        """
+        then = self._walk.wrote(path, oid)
+        known = then.roster.agents.get(agent.id) if then is not None else None
+        if then is None or known is None:
+            return False
+        now, right = self._history.walk.content(oid), core(then.tree, known, self._means)
+        if now == right:
+            return True
+        lacks = set(right.decode().splitlines()) - set(now.decode(errors="replace").splitlines())
+        came = cores.come(then.before, then.tree, agent.id, self._means.masked)
+        return bool(came) and {one for one in lacks if cores.tells(one)} <= came
 
     # ── what an earlier audit saw ───────────────────────────────────────────────────────────
 

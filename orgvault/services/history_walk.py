@@ -26,14 +26,11 @@ _AT_ONCE = 200  # commits (or segments) whose contents are in memory together
 
 
 class Wrote(NamedTuple):
-    """The vault, and its roster, as it was when a core.md came to read as it does.
-
-    `why` it may have been no render of the claims that stood there; empty where it must have been.
-    """
+    """The vault, its roster, and the vault before, when a core.md came to read as it does."""
 
     tree: TreeFiles
     roster: Roster
-    why: str
+    before: TreeFiles
 
 
 class HistoryWalk:
@@ -52,7 +49,8 @@ class HistoryWalk:
         self._trees: dict[str, str] = {}
         self._compiled: dict[str, str] = {}  # the object of org-agents.json, by commit
         self._sources: dict[str, Entry] = {}
-        self._cores: dict[tuple[str, str], str] = {}  # path and object: the commit that wrote it
+        # What is derived, by path and object: the commit that wrote it, and its parent.
+        self._derived: dict[tuple[str, str], tuple[str, str]] = {}
         self._unsure: dict[str, str] = {}  # commits whose cores may not be of their claims: why
         self._texts: set[str] = set()
         self._began_s: dict[str, float] = {}  # by run, as its manifest tells it
@@ -80,11 +78,20 @@ class HistoryWalk:
 
     def wrote(self, path: str, oid: str) -> Wrote | None:
         """Of what a core.md with this content was made; None where that is not known."""
-        commit = self._cores.get((path, oid), "")
+        commit, parent = self._derived.get((path, oid), ("", ""))
         known = self._roster(self._compiled.get(commit, ""))
         if known is None or commit not in self._trees:
             return None
-        return Wrote(self.history.at(self._trees[commit]), known, self._unsure.get(commit, ""))
+        tree, before = self._trees[commit], self._trees.get(parent, "")
+        return Wrote(self.history.at(tree), known, self.history.at(before))
+
+    def doubt(self, path: str, oid: str) -> str:
+        """Why what is derived may not be of what stood beside it; empty where it must have been."""
+        return self._unsure.get(self._derived.get((path, oid), ("", ""))[0], "")
+
+    def ever(self, path: str) -> bool:
+        """Whether there has been something derived at a path."""
+        return any(one == path for one, _ in self._derived)
 
     # ── before the walk ─────────────────────────────────────────────────────────────────────
 
@@ -117,7 +124,7 @@ class HistoryWalk:
             for where, row in self._rows_of(before):
                 self.known.add(rows.Key(where.log, where.agent, row.id), row.sha)
             for path, entry in before.files(_FOLDER).items():
-                self._remember(name, path, entry)
+                self._remember((name, ""), path, entry)
 
     def _rows_of(self, tree: TreeFiles) -> Iterator[tuple[Spot, rows.Row]]:
         found = ((spot(path), one) for path, one in tree.files(_FOLDER).items() if is_file(one))
@@ -152,7 +159,8 @@ class HistoryWalk:
         if parent in {"", *commit.parents[:1]}:
             self._compiled[commit.name] = self._compiled.get(parent, "")
             for one in deltas:
-                self._remember(commit.name, one.path, one.new, merge=len(commit.parents) > 1)
+                merge = len(commit.parents) > 1
+                self._remember((commit.name, parent), one.path, one.new, merge=merge)
         for one in deltas:
             if one.new is not None and (one.old is None or one.old.mode != one.new.mode):
                 modes.check(one.path, one.new.mode, self.report)
@@ -219,19 +227,25 @@ class HistoryWalk:
                 self._wanted.setdefault(sha, (self.report.commit, path, run))
 
     def _remember(
-        self, commit: str, path: str, entry: Entry | None, *, merge: bool = False
+        self, commit: tuple[str, str], path: str, entry: Entry | None, *, merge: bool = False
     ) -> None:
         """Keep which commit made what is derived, and from what; a merge takes what was made."""
         what = spot(path)
         if what.kind == "compiled":
-            self._compiled[commit] = entry.oid if entry is not None and is_file(entry) else ""
+            self._compiled[commit[0]] = entry.oid if entry is not None and is_file(entry) else ""
+            if entry is not None:
+                self._write(path, entry, commit, merge=merge)
         elif what.kind == "source" and entry is not None and is_file(entry):
             self._sources[entry.oid] = entry
         elif what.kind == "core" and entry is not None:
-            if not (merge and (path, entry.oid) in self._cores):
-                self._cores[path, entry.oid] = commit
+            self._write(path, entry, commit, merge=merge)
         elif what.kind == "text":
             self._texts.add(what.name)
+
+    def _write(self, path: str, entry: Entry, commit: tuple[str, str], *, merge: bool) -> None:
+        """Keep which commit (and on what parent) wrote what is derived."""
+        if not (merge and (path, entry.oid) in self._derived):
+            self._derived[path, entry.oid] = commit
 
     def _roster(self, oid: str) -> Roster | None:
         if oid not in self._rosters:

@@ -86,10 +86,14 @@ class Claims:
             return
         if old.content != new.content and not pair.taken(new.path, new.content):
             was, now = claim(old.content), claim(new.content)
-            if pair.joins and was and now and _closing(was) == _closing(now):
-                # Another branch, which did not know that it was closed, saw or edited it.
+            if pair.joins and was and now:
+                # Another branch, which did not know that it was closed, saw, edited or closed it.
+                again = _closing(was) != _closing(now)
                 self._words(pair, was, now, new.path)
-                self._growth(pair, was, now, new.path)
+                self._growth(pair, was, now, new.path, apart=again)
+                if again:
+                    self._report.note(new.path, "it was closed otherwise on another branch")
+                    self._closed(pair, now, new.path)
             else:
                 self._report.find(Rule.CLAIM_FROZEN, new.path, "a closed claim reads otherwise")
         if new.twice and not old.twice:
@@ -124,7 +128,8 @@ class Claims:
             self._report.note(state.path, f"{name} was written or edited by hand: {new.text}")
         former = self._former(pair, new, state.path)
         if former is not None:
-            self._growth(pair, former, new, state.path)
+            # Another branch may have replaced what this one had gone on to see.
+            self._growth(pair, former, new, state.path, apart=pair.joins)
         else:
             self._shown(pair, new, set(), state.path)
             known = len(self._proof.runs(agent, self._line(pair, new)))
@@ -157,7 +162,7 @@ class Claims:
                 Rule.CHAIN_BROKEN, path, what,
                 lambda: _find(self._head, new.agent, new.supersedes) is None,
             )  # fmt: skip
-        elif former.superseded_by != new.id and not pair.merge:
+        elif former.superseded_by != new.id and not pair.joins:
 
             def broken() -> bool:
                 now = _find(self._head, former.agent, former.id)
@@ -190,7 +195,7 @@ class Claims:
         self._closed_in_its_place(pair, old, new, state)
         if not pair.taken(state.path, state.content):
             self._words(pair, old, new, state.path)
-        self._growth(pair, old, new, state.path)
+        self._growth(pair, old, new, state.path, apart=_closed_apart(pair, old, new))
         if state.folder == "closed":
             self._closed(pair, new, state.path)
 
@@ -234,8 +239,9 @@ class Claims:
             about = text(filed, "memory_id") if filed is not None else ""
         return about in self._line(pair, new)
 
-    def _growth(self, pair: Pair, old: Kept, new: Kept, path: str) -> None:
-        less = self._less if _closed_apart(pair, old, new) else self._report.find
+    def _growth(self, pair: Pair, old: Kept, new: Kept, path: str, *, apart: bool) -> None:
+        """Evidence and counts only grow, but where another branch had closed it (`apart`)."""
+        less = self._less if apart else self._report.find
         known = set(old.evidence)
         dropped = known - set(new.evidence)
         if dropped and len(new.evidence) < _LISTED:

@@ -113,7 +113,7 @@ class _Core(NamedTuple):
         known = every.union(*(_split(tree.read(self.path)) for tree in self.pair.others))
         come = [one for one in come if one not in known]
         come = [one for one in come if not any(said_before(kept, one) for kept in there)]
-        return [one for one in come if not (self.pair.joins and self._elsewhere(one))]
+        return [one for one in come if not self._older(one)]
 
     def unsaid(self, found: str) -> Callable[[], bool]:
         """What tells, when the walk is over, whether no claim ever came to say a line."""
@@ -128,12 +128,18 @@ class _Core(NamedTuple):
         there = active(self.pair.new, self.agent)
         return {shown for kept in there for shown in _lines(kept, self.masked)}
 
-    def _elsewhere(self, found: str) -> bool:
-        """Whether a line tells what another branch has closed, or seen more often, by now."""
-        told, tree = _LINE.fullmatch(found), self.pair.new
+    def _older(self, found: str) -> bool:
+        """Whether a line tells what was seen more often since.
+
+        What another branch has closed may have been seen more often on the one that told it.
+        """
+        told, tree, joins = _LINE.fullmatch(found), self.pair.new, self.pair.joins
+        closed = _kept(tree, self.agent, "closed") if joins else ()
         return told is not None and any(
-            _words(shown) == _words(found) and int(told[2]) <= kept.times_seen
-            for kept in (*active(tree, self.agent), *_kept(tree, self.agent, "closed"))
+            (again := _LINE.fullmatch(shown)) is not None
+            and (again[1], again[3]) == (told[1], told[3])
+            and (joins or int(told[2]) <= kept.times_seen)
+            for kept in (*active(tree, self.agent), *closed)
             for shown in _lines(kept, self.masked)
         )
 
@@ -198,6 +204,22 @@ def _kept(tree: Tree, agent: str, folder: str, but: frozenset[str] = frozenset()
             found = claim(tree.read(path))
             if found is not None and found.id == what.name:
                 yield found
+
+
+def come(before: Tree, after: Tree, agent: str, masked: Masked) -> set[str]:
+    """The lines of the active claims whose files differ between two trees."""
+    folder = f"{ORG}memory/{agent}/claims"
+    return {
+        shown
+        for kept in active(after, agent)
+        if before.read(f"{folder}/{kept.id}.yaml") != after.read(f"{folder}/{kept.id}.yaml")
+        for shown in _lines(kept, masked)
+    }
+
+
+def tells(found: str) -> bool:
+    """Whether a line of a core tells what a claim says."""
+    return _LINE.fullmatch(found) is not None
 
 
 def records(tree: Tree, agent: str, core: bytes = b"") -> list[Claim]:
