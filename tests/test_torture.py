@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 
 from tests.harbor import make_harbor
-from tests.torture import answers, clocks, crowd, disk, kills, power, states, syscalls, vaults
+from tests.torture import (
+    answers,
+    clocks,
+    crowd,
+    disk,
+    histories,
+    kills,
+    power,
+    states,
+    syscalls,
+    vaults,
+)
 from tests.torture import model as against_a_dict
 from tests.torture.invariants import Vault, broken, see
 from tests.torture.scene import commands, model
@@ -121,6 +132,12 @@ def test_a_crowd(tmp_path: Path) -> None:
     figures, wrong = crowd.crowd(tmp_path, 8, 3)
     assert wrong == []
     assert figures["writes"] == 24
+
+
+def test_honest_histories(memory: Path) -> None:
+    done, told = histories.trials(3, 14, str(SEED), memory)
+    assert told == []
+    assert done["audits"] == 6
 
 
 def test_states_of_the_repository(memory: Path) -> None:

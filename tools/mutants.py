@@ -57,6 +57,7 @@ STORE_TESTS = (
         )
     ),
     "tests/git/test_housekeeping.py",
+    "tests/git/test_objects.py",
     "tests/cli/test_doctor.py",
     "tests/cli/test_dry_run.py",
     "tests/cli/test_org.py",

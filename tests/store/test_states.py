@@ -368,6 +368,8 @@ def test_git_19_signing(home: Home, tmp_path: Path, gpg: str) -> None:
     assert home.rows_in_head() == ["e-1", "e-2", "e-3"]
     signed = "gpgsig" in home.git("cat-file", "commit", "HEAD")
     assert signed == (gpg == "works")
+    name, address, written, committed = home.git("log", "-1", "--format=%cn|%ce|%at|%ct").split("|")
+    assert (name, address, written) == ("Sam", "sam@example.org", committed.strip())
     assert len(vault.remarks) == (0 if signed else 1)
     assert all(remark.startswith("not signed") for remark in vault.remarks)
 

@@ -55,6 +55,10 @@ PROGRAMS = {
     "prompts": Program("prompts of hostile sources", ("2000", "1")),
     "clocks": Program("clocks: DST, year ends, backwards, six zones", ("200", "1")),
     "model": Program("stories of commands and faults against a dict", ("40", "20", "1")),
+    "histories": Program(
+        "honest histories of two clones, joined in every way: the audit finds nothing",
+        ("12", "16", "1"),
+    ),
     "reflections": Program("many reflect at once: one call for a run, never over the cap", ()),
 }  # fmt: skip
 HEAD = """\
