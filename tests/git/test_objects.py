@@ -1,4 +1,4 @@
-"""What is written into git: trees in its order, a backlog as one pack, commits as they are meant."""
+"""What is written into git: trees in its order, a backlog as one pack, commits as meant."""
 
 from collections.abc import Iterator
 
