@@ -116,8 +116,8 @@ def _node_faults(old: Reading, new: Reading) -> Iterator[str]:
         yield f"PyYAML sees another change than {sorted(changed)}"
     kept = changed & values[0].keys() & values[1].keys()
     frames = [
-        _frame(one.text, {key: pairs[key] for key in changed & pairs.keys()}, kept)
-        for one, pairs in zip((old, new), values, strict=True)
+        _frame(one.text, {key: pairs[key] for key in changed & pairs.keys()}, kept, side)
+        for one, pairs, side in zip((old, new), values, sides, strict=True)
     ]
     if frames[0] != frames[1]:
         yield "something outside of the changed values differs"
@@ -195,17 +195,24 @@ _CUT = "\0"
 
 
 def _frame(
-    text: str, pairs: Mapping[str, tuple[yaml.Node, yaml.Node]], kept: AbstractSet[str]
+    text: str,
+    pairs: Mapping[str, tuple[yaml.Node, yaml.Node]],
+    kept: AbstractSet[str],
+    block: yaml.MappingNode,
 ) -> str:
     """The text without its changed values and without blank lines.
 
-    A cut leaves `_CUT`; behind one, blanks may belong to the value that was cut out.
+    A cut leaves `_CUT`; behind one, blanks may belong to the value that was cut out.  What comes or
+    goes whole in `{...}` does so with its comma.
     """
     spans = []
     for key, (name, value) in pairs.items():
         start, end = name.start_mark.index, _end(text, value)
         if key in kept and isinstance(value, yaml.SequenceNode):
             end = _line_end(text, end)
+        if block.flow_style and key not in kept:
+            spans.append((*_with_comma(text, start, end), ""))
+            continue
         spans.append((start, end, f"{key}:{_CUT}" if key in kept else _CUT))
     left, at = [], 0
     for start, end, mark in sorted(spans):
@@ -214,6 +221,16 @@ def _frame(
     lines = "".join([*left, text[at:]]).split("\n")
     lines = [line.rstrip() if _CUT in line else line for line in lines]
     return "\n".join(line for line in lines if line.strip(f" {_CUT}"))
+
+
+def _with_comma(text: str, start: int, end: int) -> tuple[int, int]:
+    """A pair of `{...}` with the comma before it, or, of the first one, with that behind it."""
+    before = text[:start].rstrip()
+    if before.endswith(","):
+        return len(before) - 1, end
+    behind = text[end:]
+    after = behind.lstrip()
+    return start, end + len(behind) - len(after.removeprefix(",").lstrip(" "))
 
 
 def _list_span(text: str, pair: tuple[yaml.Node, yaml.Node]) -> tuple[str, str]:
